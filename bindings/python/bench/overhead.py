@@ -1,8 +1,8 @@
-"""How much Python costs: fit and predict of a million rows beside the same work without the package around it.
+"""Overhead of the Python package: fit and predict on a million rows, compared with the native extension alone.
 
     python bindings/python/bench/overhead.py [--rows 1000000] [--rounds 100] [--repeat 3] [--n-jobs 2]
 
-Wants a release build and a quiet machine. Prints a line for each question; nothing here is a test.
+Requires a release build and an idle machine. Prints measurements; it is not a test.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from bitgrain import _native
 
 
 def made(rows: int, features: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give random features, and classes that depend on some of them."""
+    """Return random features, and classes that depend on some of them."""
     rng = np.random.default_rng(7)
     X = rng.standard_normal((rows, features), dtype=np.float32)
     score = X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + 0.5 * X[:, 3]
@@ -28,12 +28,12 @@ def made(rows: int, features: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def best(repeat: int, work: object) -> float:
-    """Give the shortest of some runs, in seconds."""
+    """Return the shortest of several runs, in seconds."""
     return min(timeit.repeat(work, number=1, repeat=repeat))  # type: ignore[arg-type]
 
 
 def in_turn(repeat: int, calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
-    """Give the times of some calls, in seconds: each once, then each once more."""
+    """Return the times of several calls in seconds, measured in two rounds."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeat):
         for name, call in calls.items():
@@ -42,12 +42,12 @@ def in_turn(repeat: int, calls: dict[str, Callable[[], object]]) -> dict[str, li
 
 
 def peak() -> int:
-    """Give the most bytes this process has held so far."""
+    """Return the peak memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if platform.system() == "Darwin" else 1024)
 
 
 def main() -> None:
-    """Measure, and print what came out."""
+    """Run the measurements and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--features", type=int, default=28)
@@ -60,7 +60,7 @@ def main() -> None:
     jobs = options.n_jobs
     found: dict[str, float] = {}
 
-    # The Rust time: bins and trees, straight from the native half, with everything made ready before.
+    # Baseline: binning and training by the native extension, with all inputs prepared.
     targets = y.astype(np.float32)
     settings = bitgrain.boosting.Params(n_estimators=options.rounds).native()
 
@@ -84,7 +84,7 @@ def main() -> None:
         "Rust, numbers": lambda: numbers.predict(X, n_jobs=jobs),
         "predict of numbers": lambda: regressor.predict(X),
     }
-    # In turn, so that a machine that slows down is slow for all of them.
+    # The calls alternate, so that a machine that slows down affects all of them.
     times = {name: min(every) for name, every in in_turn(options.repeat, calls).items()}
     found |= {f"{name} [s]": seconds for name, seconds in times.items()}
     for name in calls:

@@ -1,12 +1,12 @@
 """Differential tests: random tables and settings, trained by bitgrain, LightGBM and XGBoost side by side.
 
-| module | what it holds |
+| module | contents |
 |---|---|
 | `column` | feature columns of every kind |
 | `task` | objectives, their targets and their losses |
 | `case` | one case: a recipe, and the tables drawn from it |
 | `rivals` | the same training by the three libraries |
-| `checks` | promises that one model must keep: history, batches, threads, files, imports |
+| `checks` | invariants of a single model: history, batches, threads, files, imports |
 | `quality` | the comparison of losses |
 | `suite` | many cases on several processes, and their record |
 

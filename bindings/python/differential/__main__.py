@@ -1,4 +1,4 @@
-"""The command: ``python -m differential --cases 5000 --seed 1 --json out.json``."""
+"""Command line: ``python -m differential --cases 5000 --seed 1 --json out.json``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from differential.suite import run, run_case, summary
 
 
 def main() -> int:
-    """Run cases, print what they found, and exit with 1 if that is anything."""
+    """Run cases, print the findings, and exit with status 1 if there are any."""
     parser = argparse.ArgumentParser(prog="python -m differential", description="Compare bitgrain with its rivals.")
     parser.add_argument("--cases", type=int, default=1000, help="number of cases")
     parser.add_argument("--seed", type=int, default=1, help="seed of the recipes")

@@ -1,4 +1,4 @@
-"""One case: a recipe for tables and settings, and the tables that are drawn from it."""
+"""Test cases: random recipes for tables and settings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A recipe; the same seed and index always give the same one."""
+    """A recipe, determined by its seed and index."""
 
     seed: int
     index: int
@@ -46,7 +46,7 @@ class Case:
 
     @classmethod
     def random(cls, seed: int, index: int) -> Case:
-        """Choose a recipe."""
+        """Draw a recipe."""
         rng = np.random.default_rng([seed, index])
         task = Task.random(rng)
         low, high = [(1, 20), (20, 300), (300, 3000), (3000, 20_000)][rng.choice(4, p=[0.15, 0.45, 0.36, 0.04])]
@@ -55,7 +55,7 @@ class Case:
         weights = str(rng.choice(["none", "none", "uniform", "zeros", "skewed", "small", "large"]))
         settings = _settings(rng, n_rows)
         if any(column.kind == "many_categories" and column.size > 255 for column in columns):
-            # Ours tells 255 categories apart by default; the rivals keep all of them.
+            # bitgrain distinguishes 255 categories by default; the rivals keep all of them.
             settings["max_bin"] = 512
         return cls(seed, index, n_rows, columns, task, weights, settings)
 
@@ -64,13 +64,13 @@ class Case:
         rng = np.random.default_rng([self.seed, self.index, 1, repeat])
         held_out = max(300, self.n_rows // 2)
         n_rows = self.n_rows + held_out
-        # Effects of categories are drawn anew, too: a repeat is an independent table, not only other rows.
+        # Category effects are drawn again as well, so that a repeat is an independent table.
         drawn = [column.draw(rng, self.n_rows, n_rows) for column in self.columns]
         X = np.column_stack([values for values, _ in drawn])
         y = self.task.draw(rng, _signal(rng, [effect for _, effect in drawn]))
         weight = _weight(rng, self.weights, n_rows)
         if rng.random() < 0.1 and self.n_rows > 10:
-            # Whole rows twice, as bootstraps have them.
+            # Duplicate rows, as in a bootstrap sample.
             X[self.n_rows // 2 : self.n_rows], y[self.n_rows // 2 : self.n_rows] = (
                 X[: self.n_rows - self.n_rows // 2].copy(),
                 y[: self.n_rows - self.n_rows // 2].copy(),
@@ -81,23 +81,22 @@ class Case:
         return Table(train, rest, [at for at, column in enumerate(self.columns) if column.is_category])
 
     def again(self, repeat: int) -> Case:
-        """Give the same recipe with another seed for the samples of rows and columns, which would else be the same."""
+        """Return the same recipe with another seed for row and column samples, so that repeats draw other samples."""
         return dataclasses.replace(self, settings={**self.settings, "seed": self.settings["seed"] + repeat})
 
     @property
     def compares(self) -> bool:
-        """Whether the rivals train by the same rules, so that losses can be compared.
+        """Whether the libraries train by the same rules, so that losses can be compared.
 
-        Neither rival grows symmetric trees, which split all nodes of a level alike and fit less at the same depth.
-        Learning rates above 1 diverge in every library, each in its own way. Leaves of a few rows depend on definitions
-        that differ, such as that of the quantile of three weighted values. Such cases are checked for all other
-        promises.
+        Neither rival grows symmetric trees, which use one split per level and fit less at the same depth. Learning
+        rates above 1 diverge differently in every library. Leaves of a few rows depend on definitions that differ, such
+        as the quantile of three weighted values. Such cases are checked for all other invariants.
         """
         known = self.settings["growth"] != "symmetric" and self.settings["learning_rate"] <= 1.0
         return known and self.n_rows >= 50
 
     def describe(self) -> dict[str, Any]:
-        """Give what a report needs to know; seed and index are enough to run it again."""
+        """Return the description for a report; seed and index suffice to run the case again."""
         columns = [f"{column.kind}/{column.missing}" for column in self.columns]
         return {
             "seed": self.seed,
@@ -136,7 +135,7 @@ def _settings(rng: np.random.Generator, n_rows: int) -> dict[str, Any]:
 
 
 def _signal(rng: np.random.Generator, effects: list[Array]) -> Array:
-    """Give what the target depends on: a few columns, a curve and a product."""
+    """Return the signal that the target depends on: a few columns, a curve and a product."""
     picked = [effects[at] for at in rng.permutation(len(effects))[:3]]
     signal = sum(rng.uniform(-1, 1) * np.sin(rng.uniform(0.5, 4) * effect) for effect in picked)
     return np.asarray(signal + picked[0] * picked[-1])
@@ -148,7 +147,7 @@ def _weight(rng: np.random.Generator, kind: str, n_rows: int) -> NDArray[np.floa
             weight = rng.uniform(0.5, 2, n_rows)
         case "zeros":
             weight = rng.integers(0, 3, n_rows).astype(float)
-            # One class or one row without any weight would be refused.
+            # A class or table whose weights are all zero would be rejected.
             weight[:10] = 1.0
         case "skewed":
             weight = rng.lognormal(0, 2, n_rows)

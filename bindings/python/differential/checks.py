@@ -1,4 +1,4 @@
-"""Promises that a model keeps whatever it was trained on: history, batches, threads, files, imported models."""
+"""Invariants of every model: history, batches, threads, files, imported models."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from differential.task import Array
 
 __all__ = ["check_imported", "check_model"]
 
-#: Sizes of batches around the limits at which prediction changes its way: 24 rows, blocks of 512.
+#: Batch sizes around the thresholds at which prediction changes its code path: 24 rows, blocks of 512.
 _BATCHES = (7, 23, 24, 511, 512, 513)
 
-#: History against predictions: in relation to the loss of the best constant, since both are sums of many terms.
+#: Tolerance between history and predictions, relative to the loss of the best constant: both sum many terms.
 _HISTORY = 1e-6
 
 
 def check_model(case: Case, table: Table, model: bitgrain.boosting.Model) -> Iterator[tuple[str, str]]:
-    """Give each promise that the model breaks, with the numbers that show it."""
+    """Yield each violated invariant with its details."""
     X = table.held_out.X
     whole = model.predict(X, n_jobs=1)
     if not np.isfinite(whole).all():
@@ -34,13 +34,13 @@ def check_model(case: Case, table: Table, model: bitgrain.boosting.Model) -> Ite
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Tell whether all bits are the same."""
+    """Return whether two arrays are bitwise equal."""
     return one.tobytes() == other.tobytes()
 
 
 def _batches(model: bitgrain.boosting.Model, X: Array, whole: Array) -> Iterator[tuple[str, str]]:
     for size in (*_BATCHES, 1):
-        # Row by row for the first hundred only: the way of single rows is always the same.
+        # Single rows are checked for the first hundred rows only, since they all take the same code path.
         rows = X[:100] if size == 1 else X
         parts = [model.predict(rows[at : at + size]) for at in range(0, len(rows), size)]
         if not _same(np.concatenate(parts), whole[: len(rows)]):
@@ -57,7 +57,7 @@ def _threads(case: Case, table: Table, model: bitgrain.boosting.Model) -> Iterat
         yield "threads", "models of 1 and 2 threads differ"
     if repr(two.history) != repr(model.history):
         yield "threads", "histories of 1 and 2 threads differ"
-    # Metrics are measured beside the training and must not change it. The metadata names them, so trees are compared.
+    # Evaluating metrics must not change the training. The metadata names the metrics, so only trees are compared.
     if train_ours(case, table).trees != model.trees:
         yield "threads", "the trees depend on whether metrics are watched"
 
@@ -85,7 +85,7 @@ def _history(case: Case, table: Table, model: bitgrain.boosting.Model) -> Iterat
         for rounds in sorted({1, (done + 1) // 2, done} - {0}):
             expected = _loss_after(case, model, rows, rounds)
             found = values[rounds - 1]
-            # Losses that overflow are not comparable digit by digit.
+            # Losses that overflow cannot be compared digit by digit.
             if not np.isfinite(expected):
                 continue
             if not abs(found - expected) <= _HISTORY * max(abs(expected), unit):
@@ -100,9 +100,9 @@ def _loss_after(case: Case, model: bitgrain.boosting.Model, rows: Rows, rounds: 
 
 
 def check_imported(table: Table, lightgbm: Trained | None, xgboost: Trained | None) -> Iterator[tuple[str, str]]:
-    """Give each rival whose model has other scores here."""
+    """Yield each rival whose imported model has different scores."""
     X = table.held_out.X
-    # XGBoost adds up a hundred trees in f32.
+    # XGBoost sums its trees in float32.
     for take, theirs, digits in (
         (bitgrain.boosting.from_lightgbm, lightgbm, 1e-12),
         (bitgrain.boosting.from_xgboost, xgboost, 1e-5),
@@ -111,12 +111,12 @@ def check_imported(table: Table, lightgbm: Trained | None, xgboost: Trained | No
             continue
         want = theirs.raw(X)
         if not np.isfinite(want).all():
-            # Leaves that are not finite are refused.
+            # Models with non-finite leaves are rejected.
             continue
         model = take(theirs.booster)
         found = model.predict_raw(X)
-        # Large leaves that cancel each other leave their rounding errors behind; the odds of a share near one half are
-        # near zero, but have the rounding error of the share.
+        # Large leaves that cancel each other leave rounding errors. The log-odds of a share near one half are near
+        # zero, but have the rounding error of the share.
         unit = _largest_sum(model) + np.abs(want).max() + (1.0 if model.classes else 0.0)
         wrong = ~(np.abs(found - want) <= digits * unit)
         if wrong.any():
@@ -126,5 +126,5 @@ def check_imported(table: Table, lightgbm: Trained | None, xgboost: Trained | No
 
 
 def _largest_sum(model: bitgrain.boosting.Model) -> float:
-    """Give the sum of the largest leaves of all trees."""
+    """Return the sum over all trees of the largest absolute leaf value."""
     return sum(max(abs(leaf["value"]) for leaf in tree["leaves"]) for tree in model.trees)

@@ -1,4 +1,4 @@
-"""Feature columns of every kind: constant, repeated, heavy-tailed, huge, tiny, shifted, categorical, missing."""
+"""Feature columns: constant, repeated, heavy-tailed, huge, tiny, shifted, categorical, missing."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ MISSING = ("never", "never", "never", "never", "some", "most", "large_values", "
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """How the values of a column are drawn."""
+    """Distribution of a column's values."""
 
     kind: str
     missing: str
     size: float
-    """Categories or distinct values, or the exponent of a scale."""
+    """Number of categories or distinct values, or the exponent of a scale."""
     shift: float
     """Distance from zero, in multiples of the spread."""
 
     @classmethod
     def random(cls, rng: np.random.Generator) -> Column:
-        """Choose a kind of column."""
+        """Draw a kind of column."""
         kind = str(rng.choice(KINDS))
-        # Values that f32 does not tell apart are a subject of their own: see `wide` in case.py.
+        # Values that float32 cannot distinguish are covered by `wide` in case.py.
         shift = float(rng.choice([0.0, 1.0, 1e2, 1e4]))
         size = {
             "few_values": float(rng.integers(2, 6)),
@@ -55,20 +55,20 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether the numbers are codes."""
+        """Whether the values are category codes."""
         return self.kind in ("category", "many_categories")
 
     def draw(
         self, rng: np.random.Generator, n_train: int, n_rows: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the values of all rows, and what the target may depend on: values of about -1 to 1.
+        """Return the values of all rows, and their effect on the target: about -1 to 1.
 
-        The first `n_train` rows are those of the training data.
+        The first `n_train` rows are the training data.
         """
         clean, effect = self._clean(rng, n_rows)
         holes = self._holes(rng, effect, n_train)
         values = np.where(holes, np.nan, clean)
-        # A missing value has an effect of its own, unless training never sees one.
+        # A missing value has its own effect, unless training never sees one.
         missing = 0.0 if self.missing == "only_held_out" else 0.7
         return values, np.where(holes & (self.missing != "only_held_out"), missing, effect)
 

@@ -1,7 +1,7 @@
-"""The comparison of losses: ours must not be worse than both rivals, again and again.
+"""Comparison of losses: bitgrain must not be worse than both rivals.
 
-One table proves little: bins, ties and samples differ between libraries, so any of them may lose on one table. A
-finding is a recipe where ours is worse than the worse of the rivals by a clear margin on most of several independent
+A single table proves little: bins, ties and samples differ between libraries, so any of them may lose on one table. A
+finding is a recipe where bitgrain is worse than the worse rival by a clear margin on most of several independent
 tables.
 """
 
@@ -19,18 +19,18 @@ from differential.task import Array
 
 __all__ = ["Losses", "compare", "is_worse", "measure"]
 
-#: Margins in relation to the loss of the best constant prediction, or to the rival's if that is larger.
+#: Margin, relative to the loss of the best constant prediction, or to the rival's loss if that is larger.
 _MARGIN = {"train": 0.03, "held_out": 0.04}
-#: The same where gradients are kept in 8 or 4 bits.
+#: Margin if gradients are quantized to 8 or 4 bits.
 _ROUNDED = {"train": 0.08, "held_out": 0.08}
 
-#: Further tables that are drawn once ours was worse on the first, and how many of all must confirm it.
+#: Number of further tables drawn if bitgrain was worse on the first, and number of tables that must confirm it.
 REPEATS, CONFIRMED = 7, 7
 
 
 @dataclasses.dataclass(frozen=True)
 class Losses:
-    """Losses on training and held-out rows, in relation to the best constant prediction on the training rows."""
+    """Losses on training and held-out rows, relative to the best constant prediction on the training rows."""
 
     ours: dict[str, float]
     lightgbm: dict[str, float] | None
@@ -38,27 +38,27 @@ class Losses:
 
     @property
     def rivals(self) -> list[dict[str, float]]:
-        """The losses of those rivals that trained."""
+        """Losses of the rivals that trained."""
         return [each for each in (self.lightgbm, self.xgboost) if each is not None]
 
     def worse(self, part: str) -> float:
-        """Give how much worse ours is than the worse of the rivals; negative if it is better."""
+        """Return how much worse bitgrain is than the worse rival; negative if it is better."""
         worst = max((each[part] for each in self.rivals), default=np.nan)
         if not np.isfinite(worst):
             return 0.0
-        # Overfitted models lose to a constant by large factors that vary as much from table to table.
+        # Overfitted models are worse than a constant by large factors, which vary as much between tables.
         return (self.ours[part] - worst) / max(1.0, worst) if np.isfinite(self.ours[part]) else np.inf
 
 
 def measure(case: Case, table: Table, ours: bitgrain.boosting.Model, rivals: Sequence[Trained | None]) -> Losses:
-    """Give the losses of our model and of LightGBM's and XGBoost's."""
+    """Return the losses of bitgrain, LightGBM and XGBoost."""
     task = case.task
 
     def relative(rows: Rows, predictions: Array) -> float:
         constant = task.constant(table.train.y, table.train.weight, len(rows.y))
         unit = task.loss(rows.y, constant, rows.weight)
         loss = task.loss(rows.y, predictions, rows.weight)
-        # Targets that are all the same have no spread to relate to.
+        # Constant targets have no spread to scale by.
         return loss / unit if unit > 1e-12 * max(1e-300, float(np.abs(rows.y).max())) else 0.0
 
     def both(model: bitgrain.boosting.Model | Trained) -> dict[str, float]:
@@ -70,13 +70,13 @@ def measure(case: Case, table: Table, ours: bitgrain.boosting.Model, rivals: Seq
 
 
 def is_worse(case: Case, losses: Losses, part: str) -> bool:
-    """Tell whether ours is worse than both rivals by a clear margin."""
+    """Return whether bitgrain is worse than both rivals by a clear margin."""
     rounded = case.settings["gradient_precision"] in ("pair8", "pair4")
     return losses.worse(part) > (_ROUNDED if rounded else _MARGIN)[part]
 
 
 def compare(case: Case, first: Losses) -> list[tuple[str, str]]:
-    """Give a finding for each part where most tables of the recipe confirm what the first one shows."""
+    """Return a finding for each part in which most tables of the recipe confirm the result of the first."""
     suspects = [part for part in ("train", "held_out") if is_worse(case, first, part)]
     found: list[tuple[str, str]] = []
     if not suspects:

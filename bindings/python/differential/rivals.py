@@ -1,4 +1,4 @@
-"""The same training by bitgrain, LightGBM and XGBoost."""
+"""Equivalent trainings by bitgrain, LightGBM and XGBoost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIGHTGBM = {
     "multiclass": "multiclass",
 }
 
-# XGBoost has a smooth version of the Huber loss only, which is another objective.
+# XGBoost has only the pseudo-Huber loss, which is a different objective.
 _XGBOOST = {
     "squared": "reg:squarederror",
     "absolute": "reg:absoluteerror",
@@ -43,12 +43,12 @@ _XGBOOST = {
 
 @dataclasses.dataclass(frozen=True)
 class Trained:
-    """A model of a rival."""
+    """A rival's model."""
 
     booster: Any
     predict: Callable[[Array], Array]
     raw: Callable[[Array], Array]
-    """Scores before the link."""
+    """Raw scores, before the link function."""
 
 
 def train_ours(case: Case, table: Table, *, n_jobs: int = 1, history: bool = False) -> bitgrain.boosting.Model:
@@ -68,7 +68,7 @@ def train_ours(case: Case, table: Table, *, n_jobs: int = 1, history: bool = Fal
 
 
 def train_lightgbm(case: Case, table: Table) -> Trained | None:
-    """Train with LightGBM, by settings that mean the same; ``None`` if it fails, as it does for a sample of no rows."""
+    """Train with LightGBM and equivalent settings; ``None`` if it fails, as it does for an empty row sample."""
     own, task = case.settings, case.task
     params = {
         "objective": _LIGHTGBM[task.objective],
@@ -82,10 +82,10 @@ def train_lightgbm(case: Case, table: Table) -> Trained | None:
         "bagging_fraction": own["subsample"],
         "bagging_freq": 1 if own["subsample"] < 1 else 0,
         "feature_fraction": own["colsample_bytree"],
-        # Ours counts the bin of missing values.
+        # bitgrain counts the bin of missing values.
         "max_bin": own["max_bin"] - 1,
         "min_data_in_bin": 1,
-        # A limit for categories that ours does not have.
+        # A limit on categories that bitgrain does not have.
         "min_data_per_group": 1,
         "feature_pre_filter": False,
         "seed": own["seed"],
@@ -114,7 +114,7 @@ def train_lightgbm(case: Case, table: Table) -> Trained | None:
 
 
 def train_xgboost(case: Case, table: Table) -> Trained | None:
-    """Train with XGBoost, by settings that mean the same; ``None`` if it lacks the objective or fails."""
+    """Train with XGBoost and equivalent settings; ``None`` if it lacks the objective or fails."""
     own, task = case.settings, case.task
     if task.objective not in _XGBOOST:
         return None
@@ -125,7 +125,7 @@ def train_xgboost(case: Case, table: Table) -> Trained | None:
         "grow_policy": "lossguide" if leafwise else "depthwise",
         "max_leaves": own["num_leaves"],
         "max_depth": max(own["max_depth"], 0),
-        # The nearest to a minimum number of rows.
+        # The closest equivalent of a minimum number of rows.
         "min_child_weight": max(own["min_child_weight"], 0.0),
         "alpha": own["reg_alpha"],
         "lambda": own["reg_lambda"],

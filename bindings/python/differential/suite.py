@@ -1,4 +1,4 @@
-"""Many cases on several processes, and the record of what they found."""
+"""Parallel runs of many cases, and their record."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from differential.rivals import train_lightgbm, train_ours, train_xgboost
 
 __all__ = ["Outcome", "run", "run_case", "summary"]
 
-#: Versions that a record names.
+#: Packages whose versions are recorded.
 _PACKAGES = ("bitgrain", "lightgbm", "xgboost-cpu", "xgboost", "numpy", "scikit-learn")
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """A case and what it found."""
+    """A case and its findings."""
 
     case: Case
     findings: list[tuple[str, str]]
@@ -38,7 +38,7 @@ class Outcome:
 def run_case(seed: int, index: int) -> Outcome:
     """Train, check and compare one case."""
     case = Case.random(seed, index)
-    # Rivals warn of splits that they do not find; every warning of ours that matters is an exception.
+    # The rivals warn if they find no split; the relevant warnings of bitgrain are exceptions.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -55,7 +55,7 @@ def _run(case: Case) -> Outcome:
     rivals = (train_lightgbm(case, table), train_xgboost(case, table))
     findings += check_imported(table, *rivals)
     losses = measure(case, table, ours, rivals)
-    # LightGBM fails on some recipes without any regularization, which are a poor measure of the others, too.
+    # LightGBM fails on some recipes without regularization, on which the other comparisons mean little as well.
     if case.compares and losses.lightgbm is not None:
         findings += compare(case, losses)
     return Outcome(case, findings, losses)
@@ -63,7 +63,7 @@ def _run(case: Case) -> Outcome:
 
 def run(cases: int, seed: int, *, first: int = 0, jobs: int = 2) -> list[Outcome]:
     """Run cases on several processes; each case trains on one or two threads."""
-    # Not forked: the rivals' threads would not survive that.
+    # Spawned instead of forked, because the threads of the rivals do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
         indices = range(first, first + cases)
@@ -71,7 +71,7 @@ def run(cases: int, seed: int, *, first: int = 0, jobs: int = 2) -> list[Outcome
 
 
 def summary(outcomes: list[Outcome], seed: int, seconds: float) -> dict[str, Any]:
-    """Give the record of a run, as JSON has it."""
+    """Return the record of a run for JSON."""
     by_check = collections.Counter(check for outcome in outcomes for check, _ in outcome.findings)
     objectives: dict[str, dict[str, int]] = {}
     for outcome in outcomes:
@@ -101,7 +101,7 @@ def summary(outcomes: list[Outcome], seed: int, seconds: float) -> dict[str, Any
 
 
 def _place(losses: Losses) -> str:
-    """Give where our held-out loss is among those of the rivals; differences below 1 % of the unit are none."""
+    """Return the rank of bitgrain's held-out loss; differences below 1 % of the constant's loss are ignored."""
     ours, theirs = losses.ours["held_out"], [each["held_out"] for each in losses.rivals]
     if ours < min(theirs) - 0.01:
         return "best"

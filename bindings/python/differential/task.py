@@ -1,4 +1,4 @@
-"""Objectives that the libraries share: their names, targets and losses."""
+"""Objectives common to the libraries: names, targets and losses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Task:
 
     objective: str
     parameter: float
-    """Quantile, power of the variance, distance of outliers, or classes."""
+    """Quantile, variance power, distance of outliers, or number of classes."""
     scale: float
     shift: float
     """Mean of the target, in multiples of its spread."""
@@ -41,7 +41,7 @@ class Task:
 
     @classmethod
     def random(cls, rng: np.random.Generator) -> Task:
-        """Choose an objective."""
+        """Draw an objective."""
         objective = str(rng.choice(OBJECTIVES, p=SHARES))
         parameter = {
             "quantile": float(rng.choice([0.1, 0.5, 0.9])),
@@ -58,24 +58,24 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name of the objective here, with its parameter."""
+        """Name of the objective in bitgrain, with its parameter."""
         if self.objective == "multiclass":
             return f"multiclass:{int(self.parameter)}"
         return f"{self.objective}:{self.parameter:g}" if self.parameter else self.objective
 
     @property
     def metric(self) -> str:
-        """The name of the metric that the history has by default."""
+        """Name of the default metric in the history."""
         name = METRICS[self.objective]
         return f"{name}:{self.parameter:g}" if self.objective in ("quantile", "huber", "tweedie") else name
 
     @property
     def n_classes(self) -> int:
-        """Classes of a classification with several; else 1."""
+        """Number of classes of a multiclass objective, otherwise 1."""
         return int(self.parameter) if self.objective == "multiclass" else 1
 
     def draw(self, rng: np.random.Generator, signal: Array) -> Array:
-        """Give targets that depend on the signal, exact in f32."""
+        """Return targets that depend on the signal, exact in float32."""
         n_rows = len(signal)
         noisy = signal + self.noise * rng.normal(size=n_rows)
         match self.objective:
@@ -100,11 +100,11 @@ class Task:
         return y.astype(np.float32).astype(np.float64)
 
     def least_rows(self) -> int:
-        """Give the number of training rows below which a class would be missing."""
+        """Return the minimum number of training rows at which every class occurs."""
         return {"binary": 2, "multiclass": self.n_classes}.get(self.objective, 1)
 
     def loss(self, y: Array, p: Array, weight: Array | None) -> float:
-        """Give the weighted mean loss of predictions after the link, as the metric defines it."""
+        """Return the weighted mean loss of predictions after the link, as the metric defines it."""
         with np.errstate(all="ignore"):
             mean = float(np.average(self._losses(y, p), weights=weight))
         return mean**0.5 if self.objective == "squared" else mean
@@ -135,7 +135,7 @@ class Task:
                 return -np.log(np.clip(p[np.arange(len(y)), y.astype(int)], 1e-15, 1.0))
 
     def constant(self, y: Array, weight: Array | None, n_rows: int) -> Array:
-        """Give the best prediction that is the same for all rows."""
+        """Return the best constant prediction."""
         if self.objective == "multiclass":
             shares = [float(np.average(y == each, weights=weight)) for each in range(self.n_classes)]
             return np.tile(shares, (n_rows, 1))

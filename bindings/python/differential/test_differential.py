@@ -1,4 +1,4 @@
-"""A few hundred cases of the differential suite; ``python -m differential`` runs as many as wanted."""
+"""A few hundred cases of the differential suite; ``python -m differential`` runs any number."""
 
 import collections
 
@@ -24,6 +24,6 @@ def test_the_cases_cover_every_objective_and_way_to_grow(outcomes):
     assert len(objectives) == 9
     assert min(objectives.values()) >= 3
     assert {each.case.settings["growth"] for each in outcomes} == {"leaf", "depth", "symmetric"}
-    # The comparison is not vacuous: most cases have losses of all three libraries.
+    # Guard against a vacuous comparison: most cases must have losses of all three libraries.
     compared = [each for each in outcomes if each.case.compares and each.losses and each.losses.xgboost]
     assert len(compared) > CASES / 2

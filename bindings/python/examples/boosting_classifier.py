@@ -1,4 +1,4 @@
-"""Classify tumours: early stopping, probabilities, a file, and which measurements count."""
+"""Classify tumors: early stopping, probabilities, model files and feature importances."""
 
 import sklearn.datasets
 from sklearn.metrics import roc_auc_score
@@ -21,11 +21,9 @@ def main() -> None:
 
     model.save("tumours.bitgrain")
     again = bitgrain.BitgrainClassifier.load("tumours.bitgrain")
-    print(
-        f"AUC {roc_auc_score(y_test, again.predict_proba(X_test)[:, 1]):.4f} on test rows, by the model from its file"
-    )
+    print(f"AUC {roc_auc_score(y_test, again.predict_proba(X_test)[:, 1]):.4f} on test rows with the loaded model")
 
-    print("what counts most:")
+    print("most important features:")
     shares = sorted(zip(again.feature_importances_, again.feature_names_in_, strict=True), reverse=True)
     for share, name in shares[:5]:
         print(f"  {share:6.1%}  {name}")

@@ -1,4 +1,4 @@
-"""A loss and a metric of your own, and the same trees in a grid search within a pipeline."""
+"""Use a custom loss and metric, and run a grid search over a pipeline."""
 
 import numpy as np
 import sklearn.datasets

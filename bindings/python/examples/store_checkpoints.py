@@ -1,4 +1,4 @@
-"""Keep checkpoints of a model as frames and as differences to a base, all or nothing at each step.
+"""Store checkpoints of a model as frames and as differences to a base, with atomic batches.
 
 Run it: ``python examples/store_checkpoints.py``
 """
@@ -22,7 +22,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
         for step in range(12):
             model.partial_fit(digits.data, digits.target, classes=range(10))
-            # Weights and biases of one step belong together: a crash leaves all of them or none.
+            # The weights and biases of a step are written atomically: a crash leaves all of them or none.
             with store.batch() as batch:
                 for layer, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
                     batch.append(f"layer/{layer}/weights", weights, time=step)
@@ -32,7 +32,7 @@ def main() -> None:
             raw = 4 * info.frames * int(np.prod(info.shape))
             print(f"{info.id}: {info.frames} frames, {raw / info.stored_bytes:.1f} times smaller than float32")
 
-        # Any step comes back, and the model with it.
+        # Every step can be read back, and with it the model.
         score = model.score(digits.data, digits.target)
         for layer in range(2):
             model.coefs_[layer] = store.frames(f"layer/{layer}/weights")[-1]
@@ -41,7 +41,7 @@ def main() -> None:
         print(f"accuracy {score:.3f}, from the store {again:.3f}")
         assert abs(score - again) < 0.02
 
-        # A model that was tuned is a base and a difference.
+        # A fine-tuned model is stored as a difference to its base.
         base = model.coefs_[0].copy()
         store["base"] = base
         for _ in range(3):
@@ -49,7 +49,7 @@ def main() -> None:
         store.put_absent("tuned", Delta("base", wanted=model.coefs_[0]))
         tuned, provenance = store.get("tuned", with_provenance=True)
         worst = np.abs(tuned - model.coefs_[0]).max()
-        print(f"tuned weights come back from a base within {worst:.5f}, at most {provenance.bound:.5f}")
+        print(f"fine-tuned weights are reconstructed within {worst:.5f}; bound {provenance.bound:.5f}")
 
 
 if __name__ == "__main__":

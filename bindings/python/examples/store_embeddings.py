@@ -1,4 +1,4 @@
-"""Keep the digits of scikit-learn in a store, find near ones, and see what bits cost.
+"""Store the digits dataset of scikit-learn, search nearest neighbors, and measure the cost of fewer bits.
 
 Run it: ``python examples/store_embeddings.py``
 """
@@ -21,13 +21,13 @@ def main() -> None:
     labels, truth = digits.target[0::2], digits.target[1::2]
 
     with tempfile.TemporaryDirectory() as folder:
-        # One tensor for each tier, all of the same values.
+        # One tensor per tier, all with the same values.
         with TensorStore(folder, policy=TierPolicy(absent="never")) as store:
             for tier in (Tier.LOSSLESS, Tier.HOT, Tier.WARM, Tier.WARM_AGGRESSIVE, Tier.COLD):
                 lossless = tier is Tier.LOSSLESS
                 store.put(f"digits/{tier}", train, tier=None if lossless else tier, lossless=lossless)
 
-            print("tier              bits   bytes  largest error  nearest neighbour is right")
+            print("tier              bits   bytes  largest error  nearest-neighbor accuracy")
             for info in store.scan("digits/"):
                 kept = store[info.id]
                 near = NearestNeighbors(n_neighbors=1).fit(kept).kneighbors(ask, return_distance=False)[:, 0]
@@ -36,10 +36,10 @@ def main() -> None:
                 assert worst <= info.provenance.bound
                 print(f"{info.tier:16} {info.provenance.bits:5} {info.stored_bytes:7} {worst:14.3f} {right:27.1%}")
 
-            # Rows are read without the rest.
+            # Only the blocks with these rows are read.
             assert np.array_equal(store.get_rows("digits/hot", 10, 12), store["digits/hot"][10:12])
 
-        # What nobody uses gets fewer bits: a tick, half a day from now.
+        # Unused tensors get fewer bits: ticks over the next half day.
         clock = SimulatedClock(datetime.now(UTC))
         with TensorStore(folder, policy=TierPolicy(absent="never"), clock=clock) as store:
             before = store.stats()
@@ -53,7 +53,7 @@ def main() -> None:
             )
             for tier, stats in after.tiers.items():
                 if stats.tensors:
-                    print(f"{tier:16} {stats.tensors} tensors, off by at most {stats.worst_bound:.3f}")
+                    print(f"{tier:16} {stats.tensors} tensors, error at most {stats.worst_bound:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Quantize the weights of a scikit-learn network into GGUF and safetensors files, and say what that cost."""
+"""Quantize the weights of a scikit-learn network to GGUF and safetensors files, and measure the error."""
 
 import pathlib
 import tempfile
@@ -12,7 +12,7 @@ import bitgrain
 def main() -> None:
     X, y = load_digits(return_X_y=True)
     model = MLPClassifier(hidden_layer_sizes=(256,), tol=0.02, random_state=0, early_stopping=True).fit(X / 16, y)
-    # Rows along the last axis, as every format here has them: one row per output.
+    # Formats group weights along the last axis, so each output is a row.
     state = {f"layer{i}.weight": coefs.T.astype("float32") for i, coefs in enumerate(model.coefs_)}
     state |= {f"layer{i}.bias": bias.astype("float32") for i, bias in enumerate(model.intercepts_)}
 

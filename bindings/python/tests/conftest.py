@@ -1,8 +1,8 @@
-"""Made-up data that several tests learn from."""
+"""Synthetic data for several tests."""
 
 import os
 
-# Before anybody imports SciPy: scikit-learn skips its checks of array types without it.
+# Before SciPy is imported: without this setting, scikit-learn skips its checks of array types.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def table() -> tuple[np.ndarray, np.ndarray]:
-    """Rows of four features, and a number that depends on three of them."""
+    """Return rows of four features, and a target that depends on three of them."""
     rng = np.random.default_rng(3)
     X = rng.random((2000, 4), dtype=np.float32)
     X[rng.random(2000) < 0.1, 1] = np.nan

@@ -1,4 +1,4 @@
-"""Models of LightGBM and XGBoost predict the same here."""
+"""Imported models of LightGBM and XGBoost make the same predictions."""
 
 import lightgbm
 import numpy as np
@@ -60,7 +60,7 @@ def test_lightgbm_ordered_categories_of_pandas(tmp_path):
         }
     )
     y = 3.0 * (grade == "high") + 5.0 * (city == "Rome") + frame["x"] + (frame["zip"] == 1)
-    # As many lists as categorical features, but not of the same columns, in the second model.
+    # The second model has as many lists as categorical features, but for other columns.
     for features in (["x", "grade", "city"], ["x", "grade", "zip"]):
         theirs = lightgbm.LGBMRegressor(verbose=-1, n_estimators=20)
         theirs.fit(frame[features], y, categorical_feature=[each for each in ("city", "zip") if each in features])
@@ -73,7 +73,7 @@ def test_lightgbm_ordered_categories_of_pandas(tmp_path):
         other_codes = frame.assign(grade=frame["grade"].cat.reorder_categories(["high", "low", "mid"]))
         for given in (frame[features], other_codes[features[::-1]]):
             np.testing.assert_allclose(taken.predict(given), want, rtol=1e-12)
-        # Codes in a plain array are taken as they are, and a grade that training did not see is missing.
+        # Codes in a plain array are used directly, and a grade unseen in training is missing.
         codes = frame[features].assign(
             **{name: frame[name].cat.codes for name in ("grade", "city") if name in features}
         )

@@ -1,4 +1,4 @@
-"""The same table in every library's clothes gives the same model."""
+"""The same table gives the same model in every container."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from bitgrain.boosting.frame import matrix
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Numbers with gaps, small and large integers, booleans, and a city."""
+    """Return numbers with gaps, small and large integers, booleans, and a city."""
     rng = np.random.default_rng(5)
     n = 800
     number = rng.random(n)
@@ -68,7 +68,7 @@ def test_every_frame_gives_the_same_predictions(mixed):
     for name, model in models.items():
         assert model.booster_.categories == {"city": ["Cairo", "Lima", "Oslo", "Rome"]} or "enum" in name
         np.testing.assert_array_equal(model.predict(every[name]), want, err_msg=name)
-        # Whatever it was trained on, texts are what counts.
+        # Categories are matched by string, whatever the container in training.
         for other, frame in every.items():
             np.testing.assert_array_equal(model.predict(frame), want, err_msg=f"{name}, then {other}")
 
@@ -89,7 +89,7 @@ def test_codes_go_by_their_texts(mixed):
     missing = frame.assign(city=pd.Categorical([None] * len(frame), categories=["Oslo"]))
     np.testing.assert_array_equal(model.predict(unseen), model.predict(missing))
     assert not (model.predict(unseen) == want).all()
-    # The model itself takes columns in any order, and leaves out what it does not know.
+    # The model itself accepts columns in any order and ignores unknown ones.
     np.testing.assert_array_equal(model.booster_.predict(turned[turned.columns[::-1]].assign(more=1)), want)
     arrow = frames(columns)["Arrow"]
     np.testing.assert_array_equal(model.booster_.predict(arrow.select(arrow.column_names[::-1])), want)
@@ -105,7 +105,7 @@ def test_numbers_of_categories_are_codes_or_texts():
     by_text = BitgrainRegressor(min_child_samples=1, n_estimators=30).fit(frame, y)
     assert by_text.booster_.categories == {"code": [str(n) for n in range(9)]}
     np.testing.assert_array_equal(by_code.predict(code[:, None]), by_text.predict(frame))
-    # As plain numbers, whole or not by type, they are the texts they are written as.
+    # Plain numbers, integer or float, are matched with the categories by their string form.
     for plain in (
         pd.DataFrame({"code": code}),
         pd.DataFrame({"code": code.astype(float)}),
@@ -168,7 +168,7 @@ def test_floats_in_either_order_are_read_where_they_lie():
 
 
 def test_binning_makes_no_copy_of_a_large_array():
-    """By the peak of a process of its own, which counts every page that is touched."""
+    """Measure the peak of a separate process, which counts every touched page."""
     import subprocess
     import sys
 
@@ -191,7 +191,7 @@ print((after - before) * 1024 / X.nbytes)
 """
     for order in "CF":
         done = subprocess.run([sys.executable, "-c", program, order], capture_output=True, text=True, check=True)
-        # Bins are a quarter of it, a byte for four, and there are targets.
+        # Bins take a quarter of the array (1 byte instead of 4), and there are targets.
         assert float(done.stdout) < 0.6, order
 
 
@@ -207,7 +207,7 @@ def test_a_row_on_its_own_is_predicted_as_among_others(table):
 def test_wide_models_keep_all_digits():
     lightgbm = pytest.importorskip("lightgbm")
     rng = np.random.default_rng(0)
-    X = 1.0 + rng.random((400, 2)) * 1e-9  # all the same to an f32
+    X = 1.0 + rng.random((400, 2)) * 1e-9  # all equal in f32
     theirs = lightgbm.LGBMRegressor(verbose=-1, min_child_samples=5, n_estimators=20).fit(X, X[:, 0] > 1 + 5e-10)
     ours = bitgrain.boosting.from_lightgbm(theirs)
     want = theirs.predict(X)

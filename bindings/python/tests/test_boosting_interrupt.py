@@ -1,4 +1,4 @@
-"""Ctrl-C ends a training with the model so far. The signals are real ones."""
+"""Ctrl-C stops a training and keeps the model so far. The tests send real signals."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ assert str(rounds) in str(warning.message), str(warning.message)
 assert warning.filename == "<string>", warning.filename
 assert len(fitted.predict(X)) == 20_000
 assert issubclass(bitgrain.errors.TrainingInterrupted, UserWarning)
-# And the process is as it was: another training runs to its end.
+# The process is still usable: another training runs to completion.
 bitgrain.BitgrainRegressor(n_estimators=3).fit(X, y)
 print("done", rounds)
 """
@@ -70,7 +70,7 @@ def loss(t, s):
     started.set()
     time.sleep(0.01)
     return s - t, np.ones_like(s)
-    # The signal comes while this runs, and ends the training all the same.
+    # The signal arrives while the loss runs, and stops the training nevertheless.
 """.strip().replace("\n", "\n    ")
     program = PROGRAM.replace("{settings}", "{}").replace(
         "{call}", call + "\n    model.objective = loss\n    fitted = model.fit(X, y)"

@@ -1,4 +1,4 @@
-"""Hyper-parameters: the engine's table is what every interface shows."""
+"""Hyper-parameters: every interface matches the parameter table of the engine."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,4 @@
-"""Pictures are drawn, and matplotlib is missed politely."""
+"""Plots, and the error without matplotlib."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def test_every_picture_is_drawn(model, tmp_path):
         path = tmp_path / f"{name}.png"
         axes.figure.savefig(path, dpi=80)
         assert path.read_bytes().startswith(b"\x89PNG")
-        assert pyplot.imread(path)[..., :3].std() > 0.01, "something is drawn"
+        assert pyplot.imread(path)[..., :3].std() > 0.01, "the plot is empty"
         pyplot.close(axes.figure)
 
 
@@ -60,13 +60,13 @@ def test_pictures_say_what_they_show(model):
 
 
 def test_pictures_of_nothing_are_refused(model):
-    with pytest.raises(bitgrain.errors.InputError, match="no tree 1000"):
+    with pytest.raises(bitgrain.errors.InputError, match="tree 1000 is out of range"):
         bitgrain.boosting.plot_tree(model, 1000)
-    with pytest.raises(bitgrain.errors.InputError, match="metric 'auc' was not measured; there are: rmse"):
+    with pytest.raises(bitgrain.errors.InputError, match="'auc' is not in the training history; use one of rmse"):
         bitgrain.boosting.plot_metric(model, "auc")
-    with pytest.raises(bitgrain.errors.InputError, match="nothing was measured"):
+    with pytest.raises(bitgrain.errors.InputError, match="the training history is empty"):
         bitgrain.boosting.plot_metric(bitgrain.boosting.Model.from_bytes(model.booster_.to_bytes()))
-    with pytest.raises(bitgrain.errors.InputError, match="model must be a Model or a fitted estimator"):
+    with pytest.raises(bitgrain.errors.InputError, match="model must be a Model or a fitted bitgrain estimator"):
         bitgrain.boosting.plot_importance(5)
 
 

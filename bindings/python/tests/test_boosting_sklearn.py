@@ -1,4 +1,4 @@
-"""The estimators are scikit-learn's: its own checks, and what people do with estimators."""
+"""Estimators: the checks of scikit-learn, and common uses of estimators."""
 
 import dataclasses
 import json
@@ -33,11 +33,11 @@ def test_scikit_learns_own_checks(estimator, check):
         BitgrainClassifier(n_estimators=5, min_child_samples=1, gradient_precision="pair8", n_jobs=1),
         BitgrainRegressor(n_estimators=30, min_child_samples=1, growth="symmetric", n_jobs=2),
     ],
-    # With leaves of single rows, many of the thirty features split the fifteen rows of this check equally well; which
-    # is taken is up to the last digit of a sum. The defaults above, and the test below on more rows, hold the claim.
+    # With leaves of single rows, many of the thirty features split the fifteen rows of this check equally well, and the
+    # last digit of a sum decides. The defaults above, and the test below on more rows, check the property.
     expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "equally good splits are told apart by rounding",
-        "check_sample_weight_equivalence_on_sparse_data": "equally good splits are told apart by rounding",
+        "check_sample_weight_equivalence_on_dense_data": "rounding decides between equally good splits",
+        "check_sample_weight_equivalence_on_sparse_data": "rounding decides between equally good splits",
     },
 )
 def test_scikit_learns_own_checks_of_other_settings(estimator, check):
@@ -53,7 +53,7 @@ def test_weights_are_repetitions():
         (y, BitgrainRegressor),
         ((y > 2).astype(int), BitgrainClassifier),
     ):
-        # Leaves of few rows: their number is the one thing that weights do not change.
+        # Small leaves: their number of rows is all that weights do not change.
         settings = {"n_estimators": 20, "min_child_samples": 0, "num_leaves": 7, "min_child_weight": 5.0}
         by_weight = make(**settings).fit(X, target, sample_weight=weight)
         by_rows = make(**settings).fit(X[repeated], target[repeated])
@@ -116,7 +116,7 @@ def test_a_model_survives_pickle_joblib_and_its_file(tmp_path):
         assert other.get_params() == model.get_params()
         assert other.n_features_in_ == 30
     assert others[0].evals_result_ == model.evals_result_
-    with pytest.raises(bitgrain.errors.FormatError, match="none for BitgrainRegressor"):
+    with pytest.raises(bitgrain.errors.FormatError, match="BitgrainRegressor does not support objective"):
         BitgrainRegressor.load(tmp_path / "model.bitgrain")
 
 
@@ -132,7 +132,7 @@ def test_names_are_kept_in_the_file_and_checked(tmp_path):
         again.predict(X.rename(columns={"mean radius": "radius"}))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         again.predict(X.to_numpy())
-    # As the model knows no order but its own names.
+    # The model matches columns by name, in any order.
     np.testing.assert_array_equal(again.booster_.predict(X[X.columns[::-1]]), model.booster_.predict(X))
 
 

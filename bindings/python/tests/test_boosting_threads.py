@@ -1,4 +1,4 @@
-"""Many threads and forked processes at once."""
+"""Concurrent threads and forked processes."""
 
 import contextvars
 import multiprocessing
@@ -62,7 +62,7 @@ def _in_child(X, y, queue):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_trains_and_predicts(table):
     X, y = table
-    want = BitgrainRegressor(n_estimators=10).fit(X, y).predict(X).tobytes()  # the parent has threads by now
+    want = BitgrainRegressor(n_estimators=10).fit(X, y).predict(X).tobytes()  # starts threads in the parent
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     children = [context.Process(target=_in_child, args=(X, y, queue)) for _ in range(2)]
@@ -83,7 +83,7 @@ def test_n_jobs_counts_as_joblib_does(table):
         BitgrainRegressor(n_jobs=0).fit(X, y)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="only Linux lists its threads there")
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="requires /proc")
 def test_threads_of_earlier_numbers_of_jobs_end():
     program = """
 import os, time, numpy as np
@@ -95,7 +95,7 @@ before = count()
 for jobs in (12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1):
     BitgrainRegressor(n_estimators=2, n_jobs=jobs).fit(X, y).predict(X)
 until = time.monotonic() + 20
-# Two pools for training stay, and two that calls share: 1 + 2 and 2 + 3 threads.
+# Two exclusive pools and two shared pools are kept: 1 + 2 and 2 + 3 threads.
 while count() > before + 8 and time.monotonic() < until:
     time.sleep(0.05)
 print(count() - before)
@@ -116,7 +116,7 @@ for jobs in (1, 2):
         fits = [lambda: BitgrainRegressor(n_estimators=3, n_jobs=jobs).fit(X, y, callbacks=waits) for _ in range(2)]
         with concurrent.futures.ThreadPoolExecutor(2) as others:
             [each.result() for each in [others.submit(fit) for fit in fits]]
-        # And one that trains itself.
+        # A callback that trains.
         BitgrainRegressor(n_estimators=2, n_jobs=jobs).fit(X, y, callbacks=[lambda round: fits[0]() is None])
 print("done")
 """

@@ -1,4 +1,4 @@
-"""Datasets, trainings, models; losses, metrics and callbacks of the user's own."""
+"""Datasets, training and models; user-defined losses, metrics and callbacks."""
 
 import copy
 import json
@@ -25,7 +25,7 @@ def test_a_dataset_is_trained_on_many_times(table):
     assert data.bytes_per_row <= 8
     assert len(data.cuts(0)) == 255
     assert len(data.cuts("f0")) == 255
-    with pytest.raises(KeyError, match="no feature 'x'"):
+    with pytest.raises(KeyError, match="unknown feature 'x'"):
         data.cuts("x")
     assert len(Dataset(X, y, max_bin=16).cuts(0)) == 15
 
@@ -114,7 +114,7 @@ def test_a_loss_of_ones_own_is_the_built_in_one(table):
     own = BitgrainRegressor(objective=squared, n_estimators=20).fit(X, y - mean)
     built_in = BitgrainRegressor(n_estimators=20).fit(X, y - mean)
     np.testing.assert_allclose(own.predict(X), built_in.predict(X), atol=1e-3)
-    # Once a round, with all rows in their order.
+    # Called once per round, with all rows in their order.
     assert len(seen) == 20
     for targets in seen:
         np.testing.assert_array_equal(targets, (y - mean).astype(np.float32))
@@ -222,11 +222,11 @@ def test_exceptions_of_callables_come_out_as_they_are(table):
     ("given", "message"),
     [
         (lambda t, s: s - t, "must return two arrays"),
-        (lambda t, s: (s[:-1], s[:-1]), r"gradients of shape \(1999,\), \(2000,\) is expected"),
+        (lambda t, s: (s[:-1], s[:-1]), r"gradients of shape \(1999,\); expected \(2000,\)"),
         (lambda t, s: (s, s[:, None]), r"hessians of shape \(2000, 1\)"),
         (lambda t, s: (s * np.nan, s), "gave row 0 a gradient of NaN"),
         (lambda t, s: (s - t, -np.ones_like(s)), "a hessian of -1 in round 0"),
-        (lambda t, s: (["a"] * len(t), s), "gradients that are no numbers"),
+        (lambda t, s: (["a"] * len(t), s), "returned non-numeric gradients"),
     ],
 )
 def test_losses_that_give_nonsense(table, given, message):
@@ -263,7 +263,7 @@ def test_a_callback_may_use_what_is_trained_on(table):
     inner = []
 
     def callback(round):
-        # Neither looking at the data nor training on it waits for the training that calls.
+        # Neither reading the data nor training on it waits for the training that runs the callback.
         assert data.n_rows == 2000
         inner.append(train(data, n_estimators=2, n_jobs=1).predict(X[:100], n_jobs=1).sum())
 

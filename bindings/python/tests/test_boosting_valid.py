@@ -1,4 +1,4 @@
-"""Several sets of validation data, what they are called, and which of them decides."""
+"""Several validation sets: their names, and the one that early stopping uses."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def test_several_are_measured_each_under_its_name(table):
     assert list(both.evals_result_) == ["train", "valid_0", "valid_1"]
     assert both.evals_result_["valid_0"] == one.evals_result_["valid"]
     assert both.evals_result_["valid_1"] == other.evals_result_["valid"]
-    # More to look at changes no tree.
+    # More validation data does not change the trees.
     assert both.booster_.predict(first[0]).tobytes() == one.booster_.predict(first[0]).tobytes()
 
 
@@ -87,23 +87,23 @@ def test_names_of_ones_own(table):
     )
     assert list(model.evals_result_) == ["own", "near", "far"]
     assert rounds[2]["far"]["rmse"] == model.evals_result_["far"]["rmse"][2]
-    for names, message in ((["a"], "1 eval_names for 2"), (["a", "a"], "two data are called 'a'"), ([1, 2], "texts")):
+    for names, message in ((["a"], "1 eval_names for 2"), (["a", "a"], "datasets are called 'a'"), ([1, 2], "strings")):
         with pytest.raises(bitgrain.errors.InputError, match=message):
             model.fit(*fitted, eval_set=[first, second], eval_names=names)
-    with pytest.raises(bitgrain.errors.InputError, match="two data are called"):
+    with pytest.raises(bitgrain.errors.InputError, match="two datasets are called"):
         model.fit(*fitted, eval_set=[fitted, second], eval_names=["a", "a"])
 
 
 def test_early_stopping_goes_by_the_first(table):
     fitted, (X, y), _ = parts(table)
-    # The more is learned, the worse it gets here.
+    # Overfitting: the metric on the first set only gets worse.
     against = (X, -y)
     settings = {"n_estimators": 200, "learning_rate": 0.5, "early_stopping_rounds": 5}
     good = BitgrainRegressor(**settings).fit(*fitted, eval_set=[(X, y), against])
     bad = BitgrainRegressor(**settings).fit(*fitted, eval_set=[against, (X, y)])
     assert good.best_iteration_ == 1 + int(np.argmin(good.evals_result_["valid_0"]["rmse"])) > 3
     assert bad.best_iteration_ == bad.booster_.n_rounds == 1
-    # The training data is none of them, wherever it stands.
+    # The training data is never used for early stopping, whatever its position.
     third = BitgrainRegressor(**settings).fit(*fitted, eval_set=[fitted, (X, y), against])
     assert third.best_iteration_ == good.best_iteration_
 
@@ -117,7 +117,7 @@ def test_weights_go_with_their_pairs(table):
     )
     assert weighed.evals_result_["valid_0"] == plain.evals_result_["valid_0"]
     assert weighed.evals_result_["valid_1"] != plain.evals_result_["valid_1"]
-    # Of one pair, they may stand alone.
+    # The weights of a single pair need no list.
     alone = BitgrainRegressor(n_estimators=3).fit(*fitted, eval_set=second, eval_sample_weight=weight)
     assert alone.evals_result_["valid"] == weighed.evals_result_["valid_1"]
 
@@ -172,8 +172,8 @@ def test_a_training_takes_several_too(table):
     assert train(data, valid=[], n_estimators=1).history == {}
     for wrong, message in (
         ((first[0], first[1]), r"must be a Dataset, not ndarray.*Dataset\.like"),
-        ({"train": valid[0]}, "two data are called 'train'"),
-        ({3: valid[0]}, "names must be texts"),
+        ({"train": valid[0]}, "two datasets are called 'train'"),
+        ({3: valid[0]}, "names must be strings"),
     ):
         with pytest.raises(bitgrain.errors.InputError, match=message):
             train(data, valid=wrong, n_estimators=1)

@@ -1,4 +1,4 @@
-"""The Python blocks of the guides and of the README run, one after the other."""
+"""The Python blocks of the guides and of the README run in order."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""What everybody who installs the package relies on."""
+"""Version, command line, exports, exceptions and docstrings of the installed package."""
 
 import importlib.metadata
 import importlib.resources
@@ -146,7 +146,7 @@ except ImportError as error:
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
+@pytest.mark.skipif(sys.platform == "win32", reason="requires Unix files")
 def test_what_is_saved_replaces_files_only(tmp_path: pathlib.Path) -> None:
     model = bitgrain.train(bitgrain.Dataset([[1.0], [2.0]], [1.0, 2.0]), n_estimators=1)
     network = bitgrain.Network(2, [bitgrain.layers.Dense(1)])

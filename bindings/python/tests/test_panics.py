@@ -1,4 +1,4 @@
-"""Panics of the native half are exceptions that ordinary error handling catches."""
+"""Panics of the native extension are exceptions that ordinary error handling catches."""
 
 import pickle
 import subprocess
@@ -38,7 +38,7 @@ def test_a_panic_below_a_callback_ends_the_training_as_an_internal_error(table):
     with pytest.raises(bitgrain.errors.InternalError) as raised:
         model.fit(X, y)
     assert str(raised.value).count("please report") == 1
-    # The threads that met the panic go on working.
+    # The threads that panicked are still usable.
     assert model.set_params(objective=squared).fit(X, y).booster_.n_rounds == 3
 
 

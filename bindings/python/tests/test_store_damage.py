@@ -1,4 +1,4 @@
-"""What the store says when it cannot do what it was asked."""
+"""Errors of the store: damage, permissions and invalid settings."""
 
 import errno
 import importlib
@@ -14,7 +14,7 @@ from bitgrain import TensorStore
 
 
 def filled(path: pathlib.Path) -> pathlib.Path:
-    """The one segment of a closed store of a few tensors."""
+    """Return the only segment of a closed store with a few tensors."""
     with TensorStore(path) as store:
         for number in range(8):
             store[f"tensor/{number}"] = np.random.default_rng(number).standard_normal(5000)
@@ -54,7 +54,7 @@ def test_damage_that_is_found_on_opening_is_refused_or_salvaged(tmp_path: pathli
     segment = filled(tmp_path)
     data = segment.read_bytes()
     flip(segment, 200)
-    flip(segment, len(data) - 40)  # in the index, so that records are read one after another
+    flip(segment, len(data) - 40)  # in the index, so that all records are scanned
     for mode in ("r", "r+", "a"):
         with pytest.raises(bitgrain.errors.DamagedError, match=segment.name):
             TensorStore(tmp_path, mode=mode)  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ def test_a_file_in_the_way(tmp_path: pathlib.Path) -> None:
         TensorStore("nul\0byte")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can write everywhere")
 def test_a_folder_that_may_not_be_written_to(tmp_path: pathlib.Path) -> None:
     filled(tmp_path)
     tmp_path.chmod(0o555)

@@ -1,4 +1,4 @@
-"""Clocks, locks, live stores, frames and long lists: what a store refuses, and what it says."""
+"""Clocks, locks, live stores, frames and long lists."""
 
 import os
 import pathlib
@@ -61,7 +61,7 @@ def test_a_clock_that_was_ahead_does_not_leave_the_store_there(tmp_path: pathlib
         assert store.stat("new").provenance.bits == 8
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be deleted there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not delete open files")
 def test_deleting_the_lock_file_lets_no_second_writer_in(tmp_path: pathlib.Path) -> None:
     code = "import bitgrain, sys; bitgrain.TensorStore(sys.argv[1])['intruder'] = [1.0]"
     with TensorStore(tmp_path) as store:
@@ -102,7 +102,7 @@ def test_readers_of_a_live_store_find_it_clean(tmp_path: pathlib.Path) -> None:
                     assert len(reader) == 8
         finally:
             writer.kill()
-    with TensorStore(tmp_path) as store:  # killed in the middle of something
+    with TensorStore(tmp_path) as store:  # killed at an arbitrary point
         assert sorted(map(int, store)) == list(range(8))
         assert store.verify().is_clean
 
@@ -138,7 +138,7 @@ def test_a_long_list_of_moves_does_not_stop_other_threads(tmp_path: pathlib.Path
         assert report.moves == plan.moves == pickle.loads(pickle.dumps(report)).moves
         with pytest.raises(IndexError):
             report.moves[count]
-        # Making the objects took 0.5 s for so many, all of it with the interpreter's lock.
+        # Creating the objects eagerly took 0.5 s, all of it with the GIL held.
         assert max(waits) < 0.25, f"a thread waited {max(waits):.2f} s"
 
 

@@ -1,4 +1,4 @@
-"""What Python writes, others read: the reader that is part of the specification, and the command."""
+"""Stores written by Python are readable by the reference reader of the specification and by the command line."""
 
 import importlib
 import json
@@ -39,7 +39,7 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def values_of(record: dict[str, Any]) -> npt.NDArray[np.float32]:
-    """The values of a record in 8 bits, as spec/blocks.md says: a scale, then codes with a sign."""
+    """Decode the values of an 8-bit record, as in spec/blocks.md: a scale, then signed codes."""
     body, length = bytes.fromhex(record["body"]), record["content"]["block_len"]
     blocks = []
     while body:

@@ -129,7 +129,7 @@ def test_a_closed_store_says_so(tmp_path: pathlib.Path) -> None:
             use()
         assert isinstance(caught.value, bitgrain.errors.InputError)
     assert "closed" in repr(store)
-    assert len(snapshot) == 0  # it has files of its own
+    assert len(snapshot) == 0  # it holds its own files, so it outlives the store
     snapshot.close()
     with pytest.raises(bitgrain.errors.InputError, match="the snapshot is closed"):
         len(snapshot)

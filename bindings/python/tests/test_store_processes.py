@@ -12,7 +12,7 @@ import pytest
 import bitgrain
 from bitgrain import TensorStore
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="requires fork")
 
 
 def python(code: str, *words: object) -> subprocess.CompletedProcess[str]:
@@ -76,7 +76,7 @@ def test_a_fork_does_not_write_to_its_parents_store_nor_keep_its_lock(tmp_path: 
     assert os.read(said, 1) == b"2"
     store["c"] = [2.0]  # the log is still the parent's
     store.close()
-    with TensorStore(tmp_path / "store") as again:  # though the child is there, and has the file
+    with TensorStore(tmp_path / "store") as again:  # although the child still has the file open
         assert list(again) == ["a", "c"]
         assert again.recovery.is_clean
     os.write(go, b"x")

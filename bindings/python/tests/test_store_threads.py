@@ -1,4 +1,4 @@
-"""Many threads share one store, and the interpreter's lock is free while it works."""
+"""Threads share one store, and the store releases the GIL."""
 
 import pathlib
 import threading
@@ -28,7 +28,7 @@ def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
                 assert np.allclose(own, thread * 100 + round, rtol=0.01)
                 store["shared"] = np.full(500, thread)
                 shared = store["shared"]
-                # Whoever put it last, it is all of one thread.
+                # All values come from the thread that put the tensor last.
                 assert np.ptp(shared) < 1e-6, shared
                 store.append("frames", np.full(20, thread), time=round)
                 with store.batch() as batch:
@@ -61,7 +61,7 @@ def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
 
 
 def test_other_threads_run_while_the_store_works(tmp_path: pathlib.Path) -> None:
-    """With the interpreter's lock held, the counter could not move before a put of this size is done."""
+    """With the GIL held, the counter could not advance during a put of this size."""
     array = np.random.default_rng(0).standard_normal(4_000_000).astype(np.float32)
     steps: list[float] = []
     over = threading.Event()
@@ -83,7 +83,7 @@ def test_other_threads_run_while_the_store_works(tmp_path: pathlib.Path) -> None
         counter.join()
     for start, end in spans:
         if end - start < 0.01:
-            continue  # too short for others to notice
+            continue  # too short for another thread to run
         assert sum(start < step < end for step in steps) >= 2, end - start
 
 
@@ -105,7 +105,7 @@ def test_close_waits_for_whoever_uses_the_store(tmp_path: pathlib.Path) -> None:
         ready.wait()
         time.sleep(0.05)
         store.close()
-        # The lock is free at once, and everything that was acknowledged is there.
+        # The lock is free immediately, and all acknowledged writes are present.
         with TensorStore(tmp_path) as again:
             rounds = [future.result() for future in done]
             assert again.recovery.is_clean

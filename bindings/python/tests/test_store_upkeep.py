@@ -1,4 +1,4 @@
-"""Tiers, statistics, verification, compaction, copies."""
+"""Tiers, statistics, verification, compaction and backups."""
 
 import dataclasses
 import pathlib

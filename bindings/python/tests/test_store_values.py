@@ -1,4 +1,4 @@
-"""Arrays in and out."""
+"""Arrays in and out of the store."""
 
 import contextlib
 import pathlib
@@ -250,7 +250,7 @@ def test_frames_come_back_in_one_piece(store: TensorStore) -> None:
         store.append("whole", [1.0])
     with pytest.raises(bitgrain.errors.InputError):
         store.append("room", frames[0], time=-1)
-    store.put("room", [1.0], replace=True)  # in place of all frames
+    store.put("room", [1.0], replace=True)  # replaces all frames
     assert store.stat("room").frames is None
 
 
@@ -376,8 +376,8 @@ def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> No
             (lambda: store.put("a", [1.0], max_error="x"), bitgrain.errors.DTypeError, "max_error is 'x'"),
             (lambda: store.put("a", [1.0], max_error=1e300), bitgrain.errors.InputError, "beyond float32"),
             (lambda: store.put("a", [1.0], user="x"), bitgrain.errors.DTypeError, "user is 'x'"),
-            (lambda: store.plan("x"), bitgrain.errors.DTypeError, "now is 'x': give a datetime"),
-            (lambda: store.plan(np.datetime64("now")), bitgrain.errors.DTypeError, "give a datetime"),
+            (lambda: store.plan("x"), bitgrain.errors.DTypeError, "now is 'x'; pass a datetime"),
+            (lambda: store.plan(np.datetime64("now")), bitgrain.errors.DTypeError, "pass a datetime"),
             (lambda: store.compact(garbage=np.nan), bitgrain.errors.InputError, "garbage is nan"),
             (lambda: store.compact(garbage=5), bitgrain.errors.InputError, "garbage is 5"),
         ):

@@ -1,4 +1,4 @@
-"""Tensors of torch: everywhere an array is taken, one of them is. Skipped where torch is not installed."""
+"""Torch tensors are accepted wherever arrays are. Skipped if torch is not installed."""
 
 import numpy as np
 import pytest

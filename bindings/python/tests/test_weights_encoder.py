@@ -1,4 +1,4 @@
-"""Sentences to vectors, with a BERT of a few thousand random weights."""
+"""Sentence embeddings, with a BERT of a few thousand random weights."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Masters and versions."""
+"""Weight stores: masters and versions."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ def test_a_version_is_what_quantize_gives_until_the_master_changes(weights: np.n
 
 def test_unpacking_makes_the_master_what_the_codes_stand_for(weights: np.ndarray) -> None:
     store = bitgrain.weights.WeightStore(weights)
-    store.unpack("int4")  # there is none
+    store.unpack("int4")  # does not exist: no effect
     np.testing.assert_array_equal(store.master, weights)
     store.morph("int4")
     store.morph("int8")
@@ -45,7 +45,7 @@ def test_memory_counts_every_copy(weights: np.ndarray) -> None:
     assert store.memory() == {"float32": 16 * 96 * 4, "int8": 16 * 96 + 64, "q4_0": 16 * 3 * 18}
     store.clear("int8")
     assert store.versions == ["q4_0"]
-    store.morph("q4_k")  # rows of 96 are no blocks of 256
+    store.morph("q4_k")  # rows of 96 are not a multiple of 256
     assert store.active("q4_k").dtype == "iq4_nl"
     assert repr(store) == "WeightStore(shape=(16, 96), versions: q4_0, q4_k)"
 
@@ -113,7 +113,7 @@ def test_threads_that_morph_read_and_step_see_no_stale_version(weights: np.ndarr
             store.apply_gradients(np.ones_like(weights), -1.0)
         store.morph("int8")
         values = store.values("int8")
-        # All weights are always the same, so a version of half a step would show.
+        # All weights are always equal, so a version of half a step would be visible.
         return bool((values == values.flat[0]).all())
 
     with ThreadPoolExecutor(8) as pool:

@@ -128,7 +128,7 @@ def check_size(shape: tuple[int, int]) -> None:
 def matrix(X: Any) -> NDArray[Any]:
     """Return X as a float32 or float64 array in C or Fortran order, without a copy if possible."""
     if X is None:
-        raise InputError("X is None; pass an array, a sparse matrix or a data frame")
+        raise InputError("X must not be None; pass an array, a sparse matrix or a data frame")
     if hasattr(X, "collect") and not hasattr(X, "__array__"):
         raise DTypeError(f"{type(X).__name__} is not materialized; call collect() first")
     if isinstance(X, np.ma.MaskedArray):
@@ -226,7 +226,7 @@ def _with_categorical(rows: Rows, categorical: Sequence[int] | Sequence[str]) ->
     for column in categorical:
         if isinstance(column, str):
             if rows.names is None or column not in rows.names:
-                known = "the columns are unnamed" if rows.names is None else f"the columns are {_listed(rows.names)}"
+                known = "the columns have no names" if rows.names is None else f"the columns are {_listed(rows.names)}"
                 raise InputError(f"unknown categorical column {column!r}: {known}")
             at = rows.names.index(column)
         else:

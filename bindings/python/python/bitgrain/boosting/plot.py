@@ -201,9 +201,9 @@ class _Tree:
             return f"{name} is present?" if isinstance(threshold, str) else f"{name} ≤ {threshold:.5g}?"
         codes = split["in"] if "in" in split else split["not_in"]
         labels = self._categories.get(split["feature"]) or []
-        texts = [_text(labels[code]) if code < len(labels) else str(code) for code in codes]
-        more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-        return f"{name} is {'' if 'in' in split else 'not '}{', '.join(texts[:3])}{more}?"
+        names = [_text(labels[code]) if code < len(labels) else str(code) for code in codes]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"{name} is {'' if 'in' in split else 'not '}{', '.join(names[:3])}{more}?"
 
     def draw(self, axes: Axes) -> None:
         for x, level, to, text in self._lines:

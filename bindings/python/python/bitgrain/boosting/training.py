@@ -154,7 +154,7 @@ def grow(
         if not callable(callback):
             raise InputError(f"callback {callback!r} is not callable")
     if (params.early_stopping_rounds or 0) > 0 and not valid:
-        raise InputError("early_stopping_rounds requires validation data; pass valid to train, or eval_set to fit")
+        raise InputError("early_stopping_rounds needs validation data; pass valid to train, or eval_set to fit")
     quiet = verbose is not None and not verbose > 0
     progress = None if quiet else Progress(params.n_estimators, "training", show=verbose)
     told: Callable[..., bool] | None = on_round(callbacks, progress)

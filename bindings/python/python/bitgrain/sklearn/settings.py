@@ -129,7 +129,7 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         columns = np.asarray(given)
         if columns.dtype == bool:
             if len(columns) != X.shape[1]:
-                raise InputError(f"categorical_features has {len(columns)} flags, but X has {X.shape[1]} features")
+                raise InputError(f"categorical_features has {len(columns)} flags, X has {X.shape[1]} features")
             return [int(at) for at in np.flatnonzero(columns)]
         found: list[Any] = columns.tolist()
         return found

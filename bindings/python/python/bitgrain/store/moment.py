@@ -84,5 +84,5 @@ class SimulatedClock:
 def _of_clock(now: datetime) -> int:
     since = milliseconds(now)
     if since is None:
-        raise DTypeError("now is None; it must be a datetime")
+        raise DTypeError("now must be a datetime, not None")
     return since

@@ -51,7 +51,7 @@ def as_count(value: Any, what: str) -> int:
     except TypeError as error:
         raise DTypeError(f"{what} must be an integer, not {value!r}") from error
     if not 0 <= count < 1 << 64:
-        raise InputError(f"{what} cannot be {count}; it must not be negative")
+        raise InputError(f"{what} cannot be {count}; it must be in 0..2**64")
     return count
 
 

@@ -106,7 +106,7 @@ class FileTensor:
         Returns
         -------
         QuantizedTensor
-            Quantized tensor whose ``error`` is None, because the original is unknown.
+            Quantized tensor. Its ``error`` is not available, because the original is unknown.
 
         Raises
         ------
