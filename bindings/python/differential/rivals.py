@@ -1,4 +1,4 @@
-"""Equivalent trainings by bitgrain, LightGBM and XGBoost."""
+"""Equivalent training runs by bitgrain, LightGBM and XGBoost."""
 
 from __future__ import annotations
 

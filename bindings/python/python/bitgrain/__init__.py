@@ -1,9 +1,9 @@
 """Quantization engine for machine learning: boosted trees, weights and stored tensors.
 
 - Boosting: :class:`BitgrainClassifier`, :class:`BitgrainRegressor`, :class:`Dataset`, :func:`train`,
-    :func:`load_model`; see also :mod:`bitgrain.boosting`
+  :func:`load_model`; see also :mod:`bitgrain.boosting`
 - Weights: :func:`quantize`, :class:`Network`, :mod:`layers`, :func:`open_model`, :func:`quantize_file`,
-    :func:`compare_files`; see also :mod:`bitgrain.weights`
+  :func:`compare_files`; see also :mod:`bitgrain.weights`
 - Tensor storage: :class:`TensorStore`; see also :mod:`bitgrain.store`
 - Exceptions: :class:`Error` is the base class; see :mod:`bitgrain.errors` for its subclasses
 """

@@ -19,7 +19,7 @@ use crate::error::{Raised, Result};
 /// Binned features and their targets.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct BinnedData {
-    /// `None` after a training that consumed the data.
+    /// `None` after a training run that consumed the data.
     data: Mutex<Option<Arc<Dataset>>>,
     schema: Arc<Schema>,
     n_rows: usize,
@@ -139,13 +139,13 @@ impl BinnedData {
     /// Returns the data.
     pub(super) fn shared(&self) -> Result<Arc<Dataset>> {
         let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        data.ok_or_else(|| Raised::input("the data was consumed by a training"))
+        data.ok_or_else(|| Raised::input("the data was consumed by a training run"))
     }
 
     /// Takes the data out.
     pub(super) fn take(&self) -> Result<Arc<Dataset>> {
         let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).take();
-        data.ok_or_else(|| Raised::input("the data was consumed by a training"))
+        data.ok_or_else(|| Raised::input("the data was consumed by a training run"))
     }
 
     pub(super) fn base(&self) -> Option<&Arc<Model>> {

@@ -21,7 +21,7 @@ use crate::error::{Raised, Result};
 /// Dataset name, metric name and values per round.
 type History = Vec<(String, String, Vec<f64>)>;
 
-/// Result of a training: model, history, best round, gradient precision, whether it was interrupted.
+/// Result of a training run: model, history, best round, gradient precision, whether it was interrupted.
 type Trained = (Booster, History, Option<usize>, String, bool);
 
 /// Values of each metric per fold, and the number of rounds of each fold.

@@ -1,7 +1,7 @@
 """Gradient-boosted trees on binned features and quantized gradients.
 
-:func:`train` grows the trees of a :class:`Model` on a :class:`Dataset`, which is binned once and can be used for many
-trainings. The scikit-learn estimators are in :mod:`bitgrain.sklearn`.
+:func:`train` grows the trees of a :class:`Model` on a :class:`Dataset`, which is binned once and can be reused for many
+training runs. The scikit-learn estimators are in :mod:`bitgrain.sklearn`.
 """
 
 from bitgrain.boosting.cross_validation import CrossValidationResult, cross_validate

@@ -21,7 +21,7 @@ __all__ = ["Dataset"]
 
 @accepts_aliases
 class Dataset:
-    """Binned features and their targets: quantized once, usable for many trainings.
+    """Binned features and their targets: quantized once, reusable for many training runs.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class Dataset:
     sample_rows : int
         Maximum number of rows from which quantiles are estimated.
     class_weight : "balanced", dict or sequence of float, optional
-        Weight of each class: equal total weights, by class label, or in the order of the classes.
+        Weight of each class, by label or in the order of the classes. ``"balanced"`` gives every class the same total
+        weight.
     init_model : Model or fitted estimator, optional
         Model to continue training from: its predictions are the initial scores, and trees are added to it.
     seed : int
@@ -128,7 +129,7 @@ class Dataset:
         Returns
         -------
         Dataset
-            Validation data for a training on this dataset.
+            Validation data for training on this dataset.
 
         Examples
         --------
@@ -204,7 +205,7 @@ class Dataset:
         return self._native.cuts(integer("feature", feature, 0))
 
     def __reduce__(self) -> NoReturn:
-        raise DTypeError("a Dataset cannot be pickled or copied: share it among threads, or create one in each process")
+        raise DTypeError("a Dataset cannot be pickled or copied; share it among threads, or create one in each process")
 
     def __len__(self) -> int:
         return self.n_rows

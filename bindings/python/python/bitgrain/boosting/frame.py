@@ -141,11 +141,13 @@ def matrix(X: Any) -> NDArray[Any]:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            message = "X is of dtype object, it must be numeric; pass strings in a data frame with astype('category')"
+            message = (
+                "X is of dtype object, but it must be numeric; pass strings in a data frame with astype('category')"
+            )
             raise DTypeError(f"{message}: {error}") from None
     elif kind not in "biuf":
         change = _CHANGES.get(kind, "pass numbers instead")
-        raise DTypeError(f"X is of dtype {array.dtype}, it must be numeric; {change}")
+        raise DTypeError(f"X is of dtype {array.dtype}, but it must be numeric; {change}")
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using X.reshape(-1, 1) if it"
@@ -169,7 +171,7 @@ def _sparse(X: Any) -> Rows:
     if X.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of dtype {X.dtype}")
     if X.dtype.kind not in "biuf":
-        raise DTypeError(f"X is of dtype {X.dtype}, it must be numeric")
+        raise DTypeError(f"X is of dtype {X.dtype}, but it must be numeric")
     if X.ndim != 2:
         raise InputError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data.")
     csr = X.tocsr()

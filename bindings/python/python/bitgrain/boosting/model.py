@@ -118,7 +118,7 @@ class Model:
     def _classified(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
         if not (native.has_probabilities if kind == "probability" else native.is_classifier):
-            raise InputError(f"objective {native.objective} has no probabilities: the model is not a classifier")
+            raise InputError(f"objective {native.objective} has no probabilities that sum to 1 over the classes")
         return self._predict(X, kind, rounds, n_jobs)
 
     def _predict(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:

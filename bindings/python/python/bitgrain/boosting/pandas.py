@@ -94,7 +94,7 @@ class _Column:
         if not self._is_category:
             return None
         if len(self._dtype.categories) == 0:
-            # A column of missing values only counts as numeric.
+            # A column of only missing values counts as numeric.
             return None
         labels = [label(category) for category in self._dtype.categories]
         if len(set(labels)) != len(labels):

@@ -74,7 +74,7 @@ def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None
     Parameters
     ----------
     model : Model, fitted estimator or dict
-        Model returned by a training, or its history: values by dataset and metric name.
+        Model returned by :func:`train`, or its history: values by dataset and metric name.
     metric : str, optional
         Name of the metric; the first one by default.
     ax : matplotlib.axes.Axes, optional

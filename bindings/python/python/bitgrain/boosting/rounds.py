@@ -14,7 +14,7 @@ __all__ = ["Callback", "OnRound", "Round", "on_round"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Round:
-    """State of a training after a round.
+    """State of the training after a round.
 
     Attributes
     ----------

@@ -42,12 +42,12 @@ def _column(values: Any, n_rows: int, what: str) -> NDArray[Any]:
 def _real(values: ArrayLike, n_rows: int, what: str) -> NDArray[Any]:
     array = _column(values, n_rows, what)
     if array.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: {what} is of dtype {array.dtype}, it must be real")
+        raise InputError(f"Complex data not supported: {what} is of dtype {array.dtype}, but it must be real")
     if array.dtype.kind not in "biuf":
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise DTypeError(f"{what} is of dtype {array.dtype}, it must be numeric: {error}") from None
+            raise DTypeError(f"{what} is of dtype {array.dtype}, but it must be numeric: {error}") from None
     return array
 
 
@@ -85,7 +85,7 @@ def encoded(y: ArrayLike | Target, n_rows: int, classes: NDArray[Any] | None = N
     check_classes(y)
     array = _column(y, n_rows, "y")
     if array.dtype.kind in "mMV":
-        raise DTypeError(f"y is of dtype {array.dtype}, it must be numbers, strings or booleans")
+        raise DTypeError(f"y is of dtype {array.dtype}, but it must be numbers, strings or booleans")
     if classes is None and array.dtype.kind in "biufc":
         if array.dtype.kind != "b":
             return Target(exact_numbers(array, n_rows, "y"), None)

@@ -119,7 +119,7 @@ def train(
 def prepared(data: Dataset, objective: Objective | None, link: str, outputs: int) -> tuple[str | Loss, int]:
     """Return the objective in the form the native extension expects, and its number of scores per row."""
     if not isinstance(data, Dataset):
-        raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: use Dataset(X, y)")
+        raise DTypeError(f"data must be a Dataset, not {type(data).__name__}; use Dataset(X, y)")
     if objective is not None and not isinstance(objective, str) and not callable(objective):
         raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
     if callable(objective):
@@ -179,6 +179,9 @@ def grow(
         by_data.setdefault(of, {})[name] = values
     if interrupted:
         done = native.n_rounds - (data.init_model.n_rounds if data.init_model is not None else 0)
-        message = f"training was interrupted after {done} of {params.n_estimators} rounds; the model has {done} rounds"
+        message = (
+            f"training was interrupted after {done} of {params.n_estimators} rounds; "
+            "the model contains the completed rounds"
+        )
         warnings.warn(message, TrainingInterrupted, stacklevel=stacklevel)
     return Model(native, by_data, None if best is None else best + 1)

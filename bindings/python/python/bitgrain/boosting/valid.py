@@ -9,7 +9,7 @@ from bitgrain.errors import InputError
 
 __all__ = ["Valid", "default_names", "named"]
 
-#: Validation data of a training: a dataset, a list, or a dict of datasets by name.
+#: Validation data of a training run: a dataset, a list, or a dict of datasets by name.
 Valid = Dataset | Sequence[Dataset] | Mapping[str, Dataset]
 
 

@@ -36,7 +36,8 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         and the raw scores, with one column per class if there are more than two, and returns gradients and hessians;
         probabilities are the logistic function or the softmax of the scores.
     class_weight : "balanced", dict or list, optional
-        Weight of each class: equal total weights, by class label, or in the order of the classes.
+        Weight of each class, by label or in the order of the classes. ``"balanced"`` gives every class the same total
+        weight.
     and all of :class:`BitgrainEstimator`
 
     Attributes

@@ -4,7 +4,7 @@
 - :class:`WeightStore` holds weights at float32 together with quantized versions.
 - :class:`Network` is built from :mod:`bitgrain.layers`, trains at float32 and runs in any format.
 - :func:`open_model` reads GGUF, safetensors, npy and npz files; :func:`save_tensors` writes GGUF and safetensors.
-- :func:`quantize_file` and :func:`compare_files` are the functions behind the commands of the same names.
+- :func:`quantize_file` and :func:`compare_files` quantize and compare model files, like the command line.
 - :class:`SentenceEncoder` computes sentence embeddings.
 """
 

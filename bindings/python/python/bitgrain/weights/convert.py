@@ -88,7 +88,7 @@ class Conversion:
     overall : Fidelity
         Error over all quantized weights, each weighted equally.
     tensor_rmse : float
-        Relative RMS error averaged over the quantized tensors, each relative to its own weights.
+        Relative RMS error over the quantized tensors, each relative to its own weights.
     bytes_before, bytes_after : int
         Total size of the tensors in bytes.
     file_bytes : int

@@ -32,7 +32,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class History:
-    """Result of a training.
+    """Result of a training run.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _NATURAL = {
 
 
 class QuantizedTensor:
-    """An immutable quantized array: codes, packed without padding bits, and scales.
+    """An immutable quantized array: codes at their exact bit width, and scales.
 
     Created by :func:`quantize`, :meth:`FileTensor.quantized` and :meth:`WeightStore.active`. It can be pickled, and
     ``np.asarray`` returns the result of :meth:`dequantize`.

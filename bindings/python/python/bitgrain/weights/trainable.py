@@ -132,7 +132,7 @@ class Trainable:
         history = History(**done)
         if history.interrupted:
             warnings.warn(
-                f"interrupted after {len(history.epochs)} of {epochs} epochs; the network has its latest weights",
+                f"interrupted after {len(history.epochs)} of {epochs} epochs; the network keeps its trained weights",
                 TrainingInterrupted,
                 stacklevel=2,
             )
