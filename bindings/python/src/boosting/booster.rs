@@ -16,7 +16,7 @@ use super::pool::{self, Jobs};
 use super::source::Source;
 use crate::error::{Raised, Result};
 
-/// Maximum number of rows predicted with the GIL held, since releasing it would take longer than the prediction.
+/// Number of rows from which prediction uses the pool without the GIL; for fewer rows the handover would take longer.
 const FEW: usize = 24;
 
 /// A model and its predictor.
@@ -232,7 +232,7 @@ struct Work<'a, 'py> {
 }
 
 impl<'py> Work<'_, 'py> {
-    /// Predicts all rows without the GIL.
+    /// Predicts all rows, without the GIL if there are at least [`FEW`].
     fn done<T: Send>(
         &self,
         predict: impl Fn(&Features<'_>) -> std::result::Result<Vec<T>, PredictError> + Sync,

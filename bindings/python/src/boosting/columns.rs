@@ -64,7 +64,7 @@ impl Columns {
                 let (values, categories) = read::<Float64Type>(&wanted, n_rows, f64::NAN, f64::from)?;
                 Ok::<_, ColumnError>((Cells::F64(values), categories))
             } else {
-                #[expect(clippy::cast_precision_loss, reason = "codes of more than 24 bits are refused later on")]
+                #[expect(clippy::cast_precision_loss, reason = "codes of more than 24 bits are rejected later")]
                 let (values, categories) = read::<Float32Type>(&wanted, n_rows, f32::NAN, |code| code as f32)?;
                 Ok((Cells::F32(values), categories))
             }
@@ -138,6 +138,7 @@ impl Wanted {
     ) -> std::result::Result<Option<Vec<String>>, ColumnError> {
         let kind = self.chunks.first().map_or(&DataType::Null, |chunk| chunk.data_type());
         let labels = match (&self.known, is_text(kind)) {
+            // Numbers can match the categories of a model only if a category is itself a written number.
             (Some(Some(labels)), false) if *kind != DataType::Null && !labels.iter().any(|label| is_written(label)) => {
                 match labels.first() {
                     Some(label) => {

@@ -65,6 +65,7 @@ pub(crate) fn train(
     let own = if keep { data.get().shared()? } else { data.get().take()? };
     let stop = AtomicBool::new(false);
     let (training, signal) = pool::interruptible(py, n_jobs, &stop, || {
+        // The bins are moved if no other owner exists, and copied otherwise, since training reorders the rows.
         let mut own = Arc::try_unwrap(own).unwrap_or_else(|shared| (*shared).clone());
         let mut trainer = Trainer::new(params, objective);
         for metric in metrics {

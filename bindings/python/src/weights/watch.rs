@@ -75,6 +75,7 @@ pub(super) fn watched<T: Send>(
         });
         while !py.detach(|| watch.wait()) {
             if wrong.is_some() {
+                // Already stopping: only the first exception is reported.
                 continue;
             }
             if let Err(error) = py.check_signals().and_then(|()| tell(&watch, total, notify)) {
