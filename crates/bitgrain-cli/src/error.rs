@@ -1,4 +1,4 @@
-//! What a command can fail with, worded for the person at the terminal.
+//! Errors of commands. Messages name the options that fix them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use bitgrain::store::{StoreError, TensorId};
 
 use crate::cmd::store::id::shown;
 
-/// Why a command stopped.
+/// Error of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// Standard output, or a temporary file of the tour, could not be written.
+    /// Standard output or a temporary file of the tour could not be written.
     #[error("cannot write: {0}")]
     Io(#[from] io::Error),
-    /// The codec refused something.
+    /// An error of the codec.
     #[error("{0}")]
     Codec(#[from] bitgrain::codec::CodecErr),
     /// A container could not be written.
@@ -22,55 +22,57 @@ pub(crate) enum CliError {
     /// Options that contradict each other or have no effect.
     #[error("{problem}; {fix}")]
     Options {
-        /// The options and why they cannot be followed.
+        /// Options, and the reason why they conflict.
         problem: String,
-        /// The way out.
+        /// Suggested change.
         fix: &'static str,
     },
-    /// A rule that concerns no tensor.
-    #[error("--keep '{pattern}' matches no tensor; `bitgrain inspect` lists their names, * stands for anything")]
+    /// A `--keep` pattern that matches no tensors.
+    #[error(
+        "--keep '{pattern}' does not match any tensor; list the tensors with `bitgrain inspect`, and use * as a wildcard"
+    )]
     NothingMatches {
-        /// What was asked for.
+        /// The pattern.
         pattern: String,
     },
-    /// Importances that concern no tensor.
-    #[error("{} has importances for no tensor of the model: names must be the same", path.display())]
+    /// An importance matrix without any tensor of the model.
+    #[error("{}: the importance matrix covers no tensor of the model; tensor names must match", path.display())]
     UselessImportance {
         /// The file.
         path: PathBuf,
     },
-    /// A plan that would take the place of a file that is read or written.
-    #[error("{} is the model, the output or the importances: save the plan to another file", path.display())]
+    /// A plan that would overwrite the input or the output.
+    #[error("{} is the model, the output or the importance matrix; save the plan to another file", path.display())]
     PlanOverModel {
         /// The file.
         path: PathBuf,
     },
-    /// More threads than anyone has cores.
-    #[error("{count} threads are too many; 1024 are allowed, and every core is used without --threads")]
+    /// More threads than allowed.
+    #[error("--threads {count} is above the maximum of 1024; omit it to use all cores")]
     TooManyThreads {
-        /// What was asked for.
+        /// Requested number of threads.
         count: usize,
     },
-    /// No format has this name.
-    #[error("`{name}` is no weight format; `bitgrain quantize --help` lists them")]
+    /// An unknown weight format.
+    #[error("unknown weight format `{name}`; see `bitgrain quantize --help`")]
     UnknownFormat {
-        /// What was asked for.
+        /// The name.
         name: String,
     },
-    /// A model could not be read, converted or compared.
+    /// A model file could not be read, converted or compared.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelFileError),
-    /// A network could not be trained, morphed or run.
+    /// A network could not be trained, quantized or run.
     #[error("{0}")]
     Network(#[from] bitgrain::nn::network::NetworkError),
-    /// The file of a network could not be written or read.
+    /// A network file could not be read or written.
     #[error("{0}")]
     NetworkFile(#[from] bitgrain::nn::network::save::NetworkFileError),
     /// Sentences could not be embedded.
     #[error("{0}")]
     Embed(#[from] bitgrain::nn::network::embed::EmbedError),
-    /// Vectors under a name that says something else.
-    #[error("{}: vectors are written as .npy: name the output so", path.display())]
+    /// An output for vectors whose extension is not .npy.
+    #[error("{}: vectors are written as .npy; use that file extension", path.display())]
     NotNpy {
         /// The file.
         path: PathBuf,
@@ -81,95 +83,95 @@ pub(crate) enum CliError {
     /// Features could not be binned.
     #[error("{0}")]
     Feature(#[from] bitgrain::gbdt::feature::FeatureError),
-    /// Nothing could be trained.
+    /// Training failed.
     #[error("{0}")]
     Train(#[from] bitgrain::gbdt::train::TrainError),
-    /// A hyper-parameter cannot be used.
+    /// An invalid training parameter.
     #[error(transparent)]
     Parameter(#[from] bitgrain::gbdt::parameter::ParameterError),
-    /// An objective that is none, or does not fit the targets.
+    /// An unknown objective, or one that does not fit the target.
     #[error("{0}")]
     Objective(#[from] bitgrain::gbdt::objective::ObjectiveError),
-    /// A metric that is none.
+    /// An unknown metric, or one that does not fit the objective.
     #[error("{0}")]
     Metric(#[from] bitgrain::gbdt::metric::MetricError),
-    /// A model of trees that cannot predict.
+    /// A tree model that cannot predict.
     #[error("{0}")]
     Predict(#[from] bitgrain::gbdt::predict::PredictError),
-    /// A model of trees could not be read.
+    /// A tree model could not be read.
     #[error("{0}")]
     Load(#[from] bitgrain::gbdt::model::LoadError),
-    /// A model of trees could not be written.
+    /// A tree model could not be written.
     #[error("{0}")]
     Save(#[from] bitgrain::gbdt::model::SaveError),
-    /// Nothing to learn.
-    #[error("which column is to be learned? name it with --target; the table has {columns}")]
+    /// No target column.
+    #[error("no target column: choose one with --target; the columns are {columns}")]
     NoTarget {
-        /// Names of its columns.
+        /// Names of the columns.
         columns: String,
     },
-    /// A share to hold back that leaves nothing on one side.
-    #[error("--valid-fraction {fraction} is not between 0 and 1; 0.2 holds back a fifth of the rows")]
+    /// A validation fraction outside (0, 1).
+    #[error("--valid-fraction {fraction} is not between 0 and 1; use for example 0.2")]
     ValidFraction {
-        /// What was asked for.
+        /// The fraction.
         fraction: f64,
     },
-    /// Early stopping without anything to watch.
-    #[error("--early-stopping-rounds needs rows to measure on: give --valid FILE or --valid-fraction 0.2")]
+    /// Early stopping without validation data.
+    #[error("--early-stopping-rounds needs validation data; use --valid FILE or --valid-fraction 0.2")]
     NothingToWatch,
-    /// Weights of classes where there are none.
-    #[error("--class-weight needs classes, and {objective} predicts numbers: leave it out")]
+    /// Class weights for a regression objective.
+    #[error("--class-weight needs class labels, but the objective {objective} predicts numbers; omit it")]
     ClassWeight {
         /// The objective.
         objective: String,
     },
-    /// Classes of a model that has none.
-    #[error("{} predicts numbers, not classes: leave out --class", path.display())]
+    /// `--class` for a regression model.
+    #[error("{} is a regression model without classes; omit --class", path.display())]
     NoClasses {
         /// The model.
         path: PathBuf,
     },
-    /// An output that would take the place of what is read.
-    #[error("{} is read here: write to another file", path.display())]
+    /// An output that would overwrite the input.
+    #[error("{} is an input of this command; write to another file", path.display())]
     OverInput {
         /// The file.
         path: PathBuf,
     },
-    /// An output that cannot become a file.
+    /// An output path that cannot be created as a file.
     #[error("cannot write {}: {reason}", path.display())]
     Place {
         /// The output.
         path: PathBuf,
-        /// Why not.
+        /// Reason and fix.
         reason: String,
     },
-    /// A file could not be written.
+    /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Two models that share no name of a tensor.
-    #[error("nothing to compare: no tensor of {} (such as `{first_tensor}`) is in {} (which has `{second_tensor}`)", first.display(), second.display())]
+    /// Two models without a common tensor name.
+    #[error("nothing to compare: no tensor name of {} (such as `{first_tensor}`) is in {} (such as `{second_tensor}`)", first.display(), second.display())]
     NothingInCommon {
-        /// The one model.
+        /// The first model.
         first: PathBuf,
-        /// A tensor of it.
+        /// Name of one of its tensors.
         first_tensor: String,
-        /// The other.
+        /// The second model.
         second: PathBuf,
-        /// A tensor of that.
+        /// Name of one of its tensors.
         second_tensor: String,
     },
-    /// A report that would replace a model.
-    #[error("the report would replace the model {}: write to another file", path.display())]
+    /// A report that would overwrite a model.
+    #[error("the report would overwrite the model {}; write to another file", path.display())]
     ReportOverModel {
         /// The file.
         path: PathBuf,
     },
-    /// The threads could not be started.
+    /// The thread pool could not be started.
     #[error("{0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A report could not be written as JSON.
@@ -277,7 +279,7 @@ pub(crate) enum CliError {
     NoTensor {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The name.
         name: String,
     },
     /// A tensor of a file that the store rejected.
@@ -287,7 +289,7 @@ pub(crate) enum CliError {
         path: PathBuf,
         /// The tensor.
         name: String,
-        /// Why.
+        /// Reason.
         source: Box<StoreError>,
     },
     /// A tensor without data.
@@ -328,18 +330,18 @@ pub(crate) enum CliError {
         /// The tensor.
         id: String,
     },
-    /// The tour has no such chapter.
-    #[error("the tour has no chapter `{name}`; it has: {known}")]
+    /// An unknown chapter of the tour.
+    #[error("unknown chapter `{name}`; choose one of {known}")]
     UnknownChapter {
-        /// What was asked for.
+        /// The name.
         name: String,
-        /// What there is.
+        /// Names of all chapters.
         known: String,
     },
 }
 
 impl CliError {
-    /// Whether the reader of standard output closed it, which is not an error.
+    /// Returns whether the reader of standard output closed the pipe, which is not an error.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let broken = io::ErrorKind::BrokenPipe;
         if let Self::Json(error) = self {
@@ -355,7 +357,7 @@ impl CliError {
         false
     }
 
-    /// For `map_err`: an error of the store in a folder.
+    /// Returns a closure for `map_err` that adds the store's folder to an error.
     pub(crate) fn store(path: &Path) -> impl FnOnce(StoreError) -> Self {
         let path = path.to_owned();
         move |source| Self::Store { path, source: Box::new(source) }

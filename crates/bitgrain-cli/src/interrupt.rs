@@ -1,20 +1,20 @@
-//! Ctrl-C: work that can stop with what it has is asked to; a second one ends the command.
+//! Ctrl-C: the first asks the command to stop with its results so far, the second ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, the first Ctrl-C only asks. Where that cannot be set up, it ends the command as ever.
+/// Installs the handler. If that fails, Ctrl-C ends the process as usual.
 pub(crate) fn ask_first() {
     let _ = ctrlc::set_handler(|| {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping after this round; press Ctrl-C again to leave at once");
+        eprintln!("\nstopping after this round; press Ctrl-C again to quit now");
     });
 }
 
-/// Whether somebody wants an end.
+/// Returns whether Ctrl-C was pressed.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

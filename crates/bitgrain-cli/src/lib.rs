@@ -1,7 +1,8 @@
-//! The `bitgrain` command as a library: parses, calls a command, says the exit code. The program and the Python package
-//! start it.
+//! The `bitgrain` command as a library, used by the binary and the Python package: parses the arguments, runs a command
+//! and returns its exit code.
 //!
-//! Exit codes: 0 done, 1 "no" (a check that failed), 2 an error. A reader that closes the pipe early is no error.
+//! Exit codes are 0 for success, 1 for a negative answer (a failed check) and 2 for an error. A reader that closes the
+//! pipe early is not an error.
 
 mod boost;
 mod cmd;
@@ -23,7 +24,7 @@ use clap::Parser;
 
 use crate::error::CliError;
 
-/// One quantization engine for the numbers machine learning runs on.
+/// Quantization engine for machine learning: tensors, model files, gradient-boosted trees and a tensor store
 #[derive(Debug, Parser)]
 #[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
@@ -42,21 +43,21 @@ enum Cli {
 }
 
 const EXAMPLES: &str = "Examples:
-  bitgrain tour                      see what it can do, on small real work
-  bitgrain tour codec --json         one chapter, for machines
+  bitgrain tour                      demonstration on small data
+  bitgrain tour codec --json         one chapter, as JSON
   bitgrain train data.csv --target price --model m.bitgrain
   bitgrain predict m.bitgrain new.csv -o predictions.csv
-  bitgrain inspect model.gguf        what a model file holds
+  bitgrain inspect model.gguf        metadata and tensors of a model file
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
-  bitgrain compare a.gguf b.gguf     what is different between two models
+  bitgrain compare a.gguf b.gguf     error of every tensor
   bitgrain store import tensors.store model.safetensors
   bitgrain embed all-MiniLM-L6-v2 'a sentence' --to int8 --json
-  bitgrain info                      which instruction sets this CPU offers
+  bitgrain info                      version and instruction sets in use
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
-/// Runs the command with these words, the program's name first, and says its exit code.
+/// Runs the command with these arguments, starting with the program's name, and returns its exit code.
 ///
-/// Output goes to the process's own standard streams.
+/// Writes to the standard streams of the process.
 #[must_use]
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(words) {
@@ -67,7 +68,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
                     eprintln!("error: {}", CliError::from(failed));
                     2
                 }
-                // A reader that closed the pipe has seen enough.
+                // A closed pipe is not an error: `head` closes it, for example.
                 _ => u8::try_from(error.exit_code()).unwrap_or(2),
             };
         }
@@ -95,7 +96,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
             1
         }
         Err(error) => {
-            // Names of tensors come from files, and may hold anything at any length.
+            // Tensor names come from files, so they may be of any length and contain any characters.
             eprintln!("error: {}", printable::shortened(&error.to_string(), 2000));
             2
         }

@@ -1,4 +1,4 @@
-//! The `bitgrain` program.
+//! The `bitgrain` binary.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
-//! `printable`: text from files, made safe for a terminal.
+//! Strings from files, made safe for a terminal.
 
 use std::borrow::Cow;
 
-/// `text` without control characters, which could move the cursor or change colours: they are shown as Rust writes them.
+/// Escapes control characters, which could move the cursor or change colors, as in Rust source.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
@@ -14,7 +14,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// At most `most` characters on one line; what is cut ends in `…`.
+/// Escapes and truncates a string to `most` characters; a truncated string ends in `…`.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let mut out: String = printable(text).chars().take(most + 1).collect();
     if let Some((end, _)) = out.char_indices().nth(most) {
@@ -25,12 +25,12 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     out
 }
 
-/// `1 tensor`, `2 tensors`.
+/// Formats a count with its noun: `1 tensor`, `2 tensors`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A shape as `384 x 1536`.
+/// Formats a shape as `384 x 1536`.
 pub(crate) fn shape(dimensions: &[u64]) -> String {
     if dimensions.is_empty() {
         return "scalar".to_owned();

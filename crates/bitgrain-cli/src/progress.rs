@@ -1,18 +1,18 @@
-//! How far a long command is, on stderr and only if that is a terminal.
+//! Progress bars on stderr, shown only on a terminal.
 
 use bitgrain::nn::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::printable::printable;
 
-/// Bytes done, speed, time left, and the tensor at hand. Vanishes when it is finished or dropped.
+/// Progress in bytes: bytes done, throughput, time left and the current tensor. Removed when finished or dropped.
 #[derive(Debug)]
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar for `total_bytes` of work, called `verb` ("comparing").
+    /// Creates a bar for `total_bytes` of work, labeled `verb`, such as "comparing".
     pub(crate) fn new(total_bytes: u64, verb: &str) -> Self {
-        // Draws to stderr, and nothing at all if that is no terminal.
+        // `indicatif` draws to stderr, and only if it is a terminal.
         let bar = ProgressBar::new(total_bytes);
         let template =
             "{prefix} [{bar:16}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec}, {eta} left  {wide_msg}";
@@ -22,7 +22,7 @@ impl Bar {
         Self(bar)
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar.
     pub(crate) fn finish(self) {
         drop(self);
     }
@@ -30,7 +30,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        // After an error too: the message must not stand beside a bar.
+        // Also after an error, so that the message is not printed next to the bar.
         self.0.finish_and_clear();
     }
 }
@@ -45,17 +45,17 @@ impl Progress for Bar {
     }
 }
 
-/// Rounds of a training: how many are done, time left, and the metrics. Vanishes when it is finished or dropped.
+/// Progress in rounds: rounds done, time left and metrics. Removed when finished or dropped.
 #[derive(Debug)]
 pub(crate) struct RoundBar(ProgressBar);
 
 impl RoundBar {
-    /// A bar of as many rounds as the first call of [`at`](Self::at) says.
+    /// Creates a bar whose number of rounds is set by the first call of [`at`](Self::at).
     pub(crate) fn new(verb: &str) -> Self {
         Self::of(verb, "rounds")
     }
 
-    /// The same for something else than rounds.
+    /// Creates a bar that counts `what` instead of rounds.
     pub(crate) fn of(verb: &str, what: &str) -> Self {
         let bar = ProgressBar::new(0);
         let template = format!("{{prefix}} [{{bar:16}}] {{pos}}/{{len}} {what}, {{eta}} left  {{wide_msg}}");
@@ -65,7 +65,7 @@ impl RoundBar {
         Self(bar)
     }
 
-    /// The same under another name.
+    /// Restarts the bar with another label, unless it already has that label.
     pub(crate) fn named(&self, verb: &str) -> &Self {
         if self.0.prefix() != verb {
             self.0.reset();
@@ -74,14 +74,14 @@ impl RoundBar {
         self
     }
 
-    /// So many rounds are done.
+    /// Sets the number of rounds done.
     pub(crate) fn at(&self, done: usize, total: usize, metrics: &str) {
         self.0.set_length(total as u64);
         self.0.set_message(metrics.to_owned());
         self.0.set_position(done as u64);
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar.
     pub(crate) fn finish(self) {
         drop(self);
     }

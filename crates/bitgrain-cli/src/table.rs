@@ -1,8 +1,8 @@
-//! `Table`: columns for people, that a Markdown page can take as they are.
+//! `Table`: aligned columns that are also valid Markdown.
 
 use comfy_table::{CellAlignment, presets};
 
-/// Rows under a header: the first `left` columns hold words, the others numbers.
+/// A table whose first `left` columns hold strings, aligned left, and the others numbers, aligned right.
 #[derive(Debug)]
 pub(crate) struct Table {
     table: comfy_table::Table,
@@ -17,22 +17,22 @@ impl Table {
         Self { table, left }
     }
 
-    /// A row of as many cells as the header has.
+    /// Adds a row with as many cells as the header.
     pub(crate) fn cells(&mut self, cells: Vec<String>) {
         self.table.add_row(cells);
     }
 
-    /// Whether a column holds numbers.
+    /// Returns whether a column holds numbers.
     pub(crate) fn is_number(&self, column: usize) -> bool {
         column >= self.left
     }
 
-    /// The cells of the header.
+    /// Returns the cells of the header.
     pub(crate) fn header(&self) -> Vec<String> {
         self.table.header().map_or_else(Vec::new, contents)
     }
 
-    /// The cells of every row below the header.
+    /// Returns the cells of every row below the header.
     pub(crate) fn rows(&self) -> Vec<Vec<String>> {
         self.table.row_iter().map(contents).collect()
     }

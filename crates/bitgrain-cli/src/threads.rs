@@ -1,13 +1,13 @@
-//! `--threads`: how many cores a command may use. Results do not depend on it.
+//! `--threads`: the number of threads of a command. Results do not depend on it.
 
 use std::num::NonZeroUsize;
 
 use crate::error::CliError;
 
-/// Starting more takes longer than any work they could share.
+/// Maximum number of threads. Starting more takes longer than any work they could share.
 const MOST: usize = 1024;
 
-/// Runs `work` with at most so many threads; with all cores if no number is given.
+/// Runs `work` in a pool of `threads` threads, or in the default pool, which uses all cores.
 pub(crate) fn on_threads<T: Send>(
     threads: Option<NonZeroUsize>,
     work: impl FnOnce() -> T + Send,

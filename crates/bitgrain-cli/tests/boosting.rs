@@ -1,4 +1,4 @@
-//! Training, prediction and cross-validation as a user meets them.
+//! `train`, `predict`, `cv` and `convert-model`, run as a user runs them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn bitgrain(folder: &Path, arguments: &str) -> Output {
     command.current_dir(folder).args(arguments.split_whitespace()).output().expect("the binary runs")
 }
 
-/// What it printed; a failure shows what it said.
+/// Runs a command that must succeed and returns its output.
 fn printed(folder: &Path, arguments: &str) -> String {
     let output = bitgrain(folder, arguments);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -24,15 +24,15 @@ fn json(folder: &Path, arguments: &str) -> Value {
     serde_json::from_str(&printed(folder, arguments)).expect("JSON")
 }
 
-/// What it said when it failed.
+/// Runs a command that must fail and returns its error message.
 fn error(folder: &Path, arguments: &str) -> String {
     let output = bitgrain(folder, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments}");
     String::from_utf8(output.stderr).expect("UTF-8")
 }
 
-/// Houses: the price follows from size, age and district, a size here and there is missing. `kind` has three classes,
-/// `sold` two.
+/// Writes a table of houses. The price depends on size, age and district, and some sizes are missing. `kind` has three
+/// classes, `sold` has two.
 fn houses(folder: &Path, name: &str, seed: u64, rows: usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut text = "id,size,age,district,price,sold,kind,weight\n".to_owned();
@@ -56,7 +56,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The columns of a CSV file as numbers.
+/// Parses a CSV string of numbers; returns the column names and the rows.
 fn columns(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
     let mut lines = text.lines();
     let names = lines.next().expect("a header").split(',').collect();
@@ -80,7 +80,7 @@ fn a_price_is_learned_saved_and_predicted() {
     assert_eq!(report["metrics"][0]["name"], "rmse");
     let rmse = report["metrics"][0]["value"].as_f64().expect("a number");
     assert!(rmse < 45.0, "prices spread by 140: {rmse}");
-    // The district is a category, and most of the price.
+    // Most of the price depends on the district, a categorical feature.
     let text = printed(folder, "predict m.bitgrain test.csv");
     let (names, rows) = columns(&text);
     assert_eq!((names, rows.len()), (vec!["prediction"], 500));
@@ -89,7 +89,7 @@ fn a_price_is_learned_saved_and_predicted() {
     let squares = truth.lines().skip(1).map(price).zip(&rows).map(|(price, row)| (price - row[0]).powi(2)).sum::<f64>();
     assert!(((squares / 500.0).sqrt() - rmse).abs() < 1e-3 * rmse, "what was measured is what is predicted");
     let shown = printed(folder, "inspect m.bitgrain");
-    assert!(shown.contains("60 trees") && shown.contains("district") && shown.contains("3 texts"), "{shown}");
+    assert!(shown.contains("60 trees") && shown.contains("district") && shown.contains("3 strings"), "{shown}");
     assert_eq!(json(folder, "inspect m.bitgrain --json")["features"][2]["name"], "district");
 }
 
@@ -233,7 +233,7 @@ fn mistakes_say_what_to_do() {
         assert!(said.contains(expected), "{arguments}: {said}");
         assert!(!folder.join("m.bitgrain").exists(), "{arguments}");
     };
-    says("train train.csv --model m.bitgrain", "name it with --target; the table has id, size");
+    says("train train.csv --model m.bitgrain", "choose one with --target; the columns are id, size");
     says("train train.csv --target prize --model m.bitgrain", "the table has no column `prize`; it has `id`");
     says("train none.csv --target price --model m.bitgrain", "none.csv: ");
     says("train train.csv --target price --model m.bitgrain --objective foo", "unknown objective `foo`");
@@ -241,18 +241,18 @@ fn mistakes_say_what_to_do() {
     says("train train.csv --target kind --model m.bitgrain --metric auc", "makes 3; use `multi_logloss`");
     says("train train.csv --target price --model m.bitgrain --metric merror", "compares classes, but the objective is");
     says("train train.csv --target sold --model m.bitgrain --objective squared", "column `sold` holds strings");
-    says("train train.csv --target price --model m.bitgrain --valid-fraction 1.5", "0.2 holds back a fifth");
+    says("train train.csv --target price --model m.bitgrain --valid-fraction 1.5", "is not between 0 and 1");
     says("train train.csv --target price --model m.bitgrain --early-stopping 5", "--valid FILE or --valid-fraction");
     says(
         "train train.csv --target price --model m.bitgrain --rounds 0",
         "invalid rounds: `0`; use an integer of at least 1",
     );
-    says("train train.csv --target price --model train.csv", "train.csv is read here");
+    says("train train.csv --target price --model train.csv", "train.csv is an input of this command");
     says("cv train.csv --target price --folds 1", "invalid folds: `1`; use an integer from 2 to");
     assert!(std::fs::read_to_string(folder.join("train.csv")).expect("still there").starts_with("id,"));
     printed(folder, "train train.csv --target price --ignore id,sold,kind,weight --rounds 2 --model p.bitgrain");
     assert!(error(folder, "predict p.bitgrain test.csv -o out.xls").contains("use .csv, .tsv or .parquet"));
-    assert!(error(folder, "predict p.bitgrain test.csv --class").contains("leave out --class"));
+    assert!(error(folder, "predict p.bitgrain test.csv --class").contains("omit --class"));
     assert!(error(folder, "predict test.csv test.csv").contains("test.csv: not a model"));
     std::fs::write(folder.join("few.csv"), "size,age\n1,2\n").expect("written");
     assert!(error(folder, "predict p.bitgrain few.csv").contains("no column `district`"));
@@ -291,12 +291,13 @@ fn ctrl_c_keeps_the_model_so_far() {
     let arguments = "train train.csv --target price --model m.bitgrain --rounds 1000000 --num-leaves 15 --json";
     let mut command = Command::new(env!("CARGO_BIN_EXE_bitgrain"));
     command.current_dir(folder).args(arguments.split_whitespace());
-    // A pipe would be full before anybody reads it.
+    // The report goes to a file, because it would fill a pipe before the test reads it.
     let report = std::fs::File::create(folder.join("report.json")).expect("created");
     command.stdout(report).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
     let start = Instant::now();
-    // Until the handler is there, a signal would end it without a model; nobody says when, so it is asked again.
+    // A signal before the handler is installed would end the process without a model, so the first one is delayed. It is
+    // repeated because the time at which training starts is unknown.
     while child.try_wait().expect("a child").is_none() {
         assert!(start.elapsed() < Duration::from_secs(60), "it does not stop");
         std::thread::sleep(Duration::from_secs(2));
@@ -309,7 +310,7 @@ fn ctrl_c_keeps_the_model_so_far() {
     }
     let output = child.wait_with_output().expect("output");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("the model so far is kept"), "{said}");
+    assert!(output.status.success() && said.contains("the model trained so far is kept"), "{said}");
     let report = std::fs::read(folder.join("report.json")).expect("a report");
     let report: Value = serde_json::from_slice(&report).expect("JSON");
     assert_eq!(report["settings"]["train.rounds"], "1000000");
@@ -319,7 +320,7 @@ fn ctrl_c_keeps_the_model_so_far() {
     assert!(folder.join("p.csv").exists());
 }
 
-/// A model without trees whose score is `score`, and whose feature is called `feature`.
+/// Saves a model without trees whose score is `score` and whose only feature is named `feature`.
 fn constant_model(path: &Path, score: f64, feature: &str) {
     use bitgrain::gbdt::model::{Comparison, Input, InputKind, Link, Model, Output};
     let model = Model {
@@ -411,7 +412,7 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
             assert_eq!(own, by(alias), "{alias}");
             assert_eq!(own, by(&alias.replace('_', "-")), "{alias}");
         }
-        // What makes no difference to these rows: rounding of f32, rates of GOSS, and more rows than there are.
+        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, and limits above the row count.
         let idle =
             ["stochastic_rounding", "top_rate", "other_rate", "subsample_freq", "max_cat_to_onehot", "sample_rows"];
         let also = [

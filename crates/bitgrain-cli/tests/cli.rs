@@ -1,4 +1,4 @@
-//! The command line as a user meets it: the built binary, its output and its exit codes.
+//! The command line in general: the built binary, its output and its exit codes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -149,7 +149,7 @@ fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         text(&output.stderr),
-        "error: the tour has no chapter `cooking`; it has: codec, weights, networks, boosting, store\n"
+        "error: unknown chapter `cooking`; choose one of codec, weights, networks, boosting, store\n"
     );
 }
 

@@ -1,4 +1,4 @@
-//! `bitgrain quantize` as a user meets it.
+//! `bitgrain quantize`, run as a user runs it.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,11 +14,11 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("output is UTF-8")
 }
 
-/// Of four f32 zeros.
+/// Header of an npy file of four f32 values.
 const NPY_HEADER: &[u8; 118] =
     b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }                                                            \n";
 
-/// A folder with `model.safetensors`: two matrices, one that fits no block of 256, and a vector.
+/// Returns a folder with `model.safetensors`: two matrices, one of which does not fit blocks of 256, and a vector.
 fn folder_with_model() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for tests");
     let shapes: [(&str, Vec<u64>); 4] =
@@ -151,8 +151,8 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
             "save the plan to another",
         ),
         (&["model.safetensors", "out.gguf", "--budget", "7kB", "--plan", "./out.gguf"], "save the plan to another"),
-        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "nothing*"], "matches no tensor"),
-        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--imatrix", "plain.npy"], "importances for no tensor"),
+        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "nothing*"], "does not match any tensor"),
+        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--imatrix", "plain.npy"], "covers no tensor of the model"),
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--threads", "5000"], "1024"),
         (&["missing.gguf", "out.gguf", "--to", "q4_0"], "missing.gguf: No such file"),
         (&["model.safetensors", "out.gguf", "--to", "q9"], "unknown weight format"),
@@ -161,7 +161,7 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
         (&["model.safetensors", "model.safetensors", "--to", "int8"], "write to another file"),
         (&["model.safetensors", "out.gguf", "--budget", "1kB"], "too small"),
         (&["model.safetensors", "out.gguf", "--max-rmse", "1e-30"], "cannot reach"),
-        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "a*=q7"], "`q7` is no weight format"),
+        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "a*=q7"], "unknown weight format `q7`"),
         (&["model.safetensors", "out.safetensors", "--to", "int4", "--group", "7"], "multiple of 8"),
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--threads", "0"], "--threads"),
         (&["model.safetensors", "nowhere/out.gguf", "--to", "q4_0"], "`nowhere` is not a folder"),

@@ -1,4 +1,4 @@
-//! What is learned from: a table, its target, and what is said about its columns.
+//! Training data: a table, its target, and the roles of its columns.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,49 +12,49 @@ use super::settings::spellings;
 use crate::error::CliError;
 use crate::printable::printable;
 
-/// What is learned from.
+/// Options that select the training data.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Source {
-    /// The table to learn from: .csv, .tsv (gzipped too), .parquet, .libsvm or .svm.
+    /// Training table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm.
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// The column to learn; `label` in libsvm files.
+    /// Target column; `label` in libsvm files.
     #[arg(long, value_name = "COL")]
     target: Option<String>,
     #[arg(long, value_name = "NAME", aliases = spellings("objective", "objective"), help = objective_help())]
     objective: Option<String>,
     #[arg(long, value_name = "NAME", value_delimiter = ',', aliases = spellings("metric", "metric"), help = metric_help())]
     metric: Vec<String>,
-    /// The column with the weights of the rows.
+    /// Column with row weights.
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
-    /// `balanced` lets all classes count alike, however many rows they have.
+    /// Class weights: `balanced` gives all classes the same total weight.
     #[arg(long, value_enum, value_name = "HOW")]
     class_weight: Option<ClassWeight>,
-    /// Columns of numbers that are codes of categories; texts always are.
+    /// Numeric columns to treat as categorical; string columns always are.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     categorical: Vec<String>,
-    /// Columns to leave out.
+    /// Columns to ignore.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     ignore: Vec<String>,
-    /// The first line of a CSV file holds values, not names: columns are f0, f1 and so on.
+    /// Treat the first line of a CSV file as data; columns are named f0, f1 and so on.
     #[arg(long)]
     no_header: bool,
 }
 
-/// Help for `--objective`, with the names from the engine's list, so that a new objective appears without an edit.
+/// Returns the help of `--objective`, with the names from the engine's list, so that it includes new objectives.
 fn objective_help() -> String {
     format!(
-        "Loss to minimize: {}; LightGBM's and XGBoost's names work too. A parameter follows a colon: quantile:0.9 \
+        "Loss function: {}, or its LightGBM or XGBoost name. A parameter follows a colon: quantile:0.9 \
          [default: inferred from the target]",
         names(objective::NAMES)
     )
 }
 
-/// Help for `--metric`.
+/// Returns the help of `--metric`.
 fn metric_help() -> String {
     format!(
-        "Metrics to report, separated by commas: {}. A parameter follows a colon: pinball:0.9 [default: the metric \
+        "Evaluation metrics, separated by commas: {}. A parameter follows a colon: pinball:0.9 [default: the metric \
          of the objective]",
         names(metric::NAMES)
     )
@@ -64,21 +64,21 @@ fn names(entries: &[NameEntry]) -> String {
     entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
-/// How classes count.
+/// Weighting of classes.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ClassWeight {
     Balanced,
 }
 
-/// A table to train or measure on.
+/// A table for training or validation.
 pub(crate) struct TableFile {
     pub(crate) table: TrainingTable,
-    /// Time it took to read.
+    /// Time spent on reading.
     pub(crate) reading: Duration,
 }
 
 impl Source {
-    /// Reads the table; with a model to continue from, as that model sees it.
+    /// Reads the table. If training continues from a model, features are matched to that model's.
     pub(crate) fn read(&self, base: Option<&Model>) -> Result<TableFile, CliError> {
         let start = Instant::now();
         let (table, roles) = (self.table(&self.data)?, self.roles());
@@ -88,7 +88,7 @@ impl Source {
         Ok(TableFile { table, reading: start.elapsed() })
     }
 
-    /// Reads a table to measure on, as the one to train on was read.
+    /// Reads a validation table with the columns and classes of the training table.
     pub(crate) fn read_like(&self, path: &Path, learned: &TableFile) -> Result<TableFile, CliError> {
         let start = Instant::now();
         let table = self.table(path)?.into_training_like(&self.roles(), &learned.table).map_err(with_options)?;
@@ -99,7 +99,7 @@ impl Source {
         let options = ReadOptions {
             header: self.no_header.then_some(false),
             skip: self.ignore.clone(),
-            // What training rounds to anyway.
+            // Training rounds to f32 anyway.
             numbers: Numbers::F32,
             ..ReadOptions::default()
         };
@@ -116,7 +116,7 @@ impl Source {
         }
     }
 
-    /// What is measured, the first is what early stopping goes by.
+    /// Returns the evaluation metrics. Early stopping watches the first.
     pub(crate) fn metrics(&self, objective: &dyn Objective) -> Result<Vec<Box<dyn Metric>>, CliError> {
         if self.metric.is_empty() {
             return Ok(vec![metric::default_for(objective)]);
@@ -126,10 +126,14 @@ impl Source {
 }
 
 impl TableFile {
-    /// Prints an objective that was inferred, and the reason.
+    /// Prints the objective and the reason if it was inferred.
     pub(crate) fn say_why(&self) {
         if let Some(reason) = self.table.reason() {
-            eprintln!("objective {}: {}; --objective chooses another", self.table.objective_name(), printable(reason));
+            eprintln!(
+                "objective {}: {}; choose another with --objective",
+                self.table.objective_name(),
+                printable(reason)
+            );
         }
     }
 
@@ -139,7 +143,7 @@ impl TableFile {
     }
 }
 
-/// Names the options that fix an error.
+/// Converts an error and names the options that fix it.
 fn with_options(error: TableError) -> CliError {
     match error {
         TableError::NoTarget { found } => {
@@ -150,19 +154,19 @@ fn with_options(error: TableError) -> CliError {
     }
 }
 
-/// Warns if f32 tells few values of a column apart, as it does with times in milliseconds.
+/// Warns if a column has few distinct values as f32, such as timestamps in milliseconds.
 fn warn_if_coarse(column: &Column) {
     let ColumnData::F32(values) = &column.data else { return };
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (least, most) = finite().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
     let largest = least.abs().max(most.abs());
-    // Beyond 2^24 not even whole numbers are told apart.
+    // f32 represents every integer up to 2^24; above, neighboring integers become equal.
     let steps = (most - least) / (largest.next_up() - largest);
     if largest > 16_777_216.0 && steps < 10_000.0 && most > least {
         let name = printable(&column.name);
         eprintln!(
-            "note: numbers are f32, which knows {steps:.0} steps between {least:e} and {most:e} in column {name}; \
-             subtract a constant from it to keep all digits"
+            "note: column {name} is rounded to f32, which has only {steps:.0} values between {least:e} and {most:e}; \
+             subtract a constant from the column to keep its precision"
         );
     }
 }

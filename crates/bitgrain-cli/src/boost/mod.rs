@@ -1,4 +1,4 @@
-//! What the commands of boosting share: how trees are grown, what they learn from, and how far they are.
+//! Training data, parameters, training runs and reports, shared by `train` and `cv`.
 
 pub(crate) mod data;
 pub(crate) mod outcome;

@@ -1,4 +1,4 @@
-//! What a training came to, for people and for machines.
+//! Report of a training run, as a table and as JSON.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::table::Table;
 
-/// All that is reported of a training.
+/// Results of a training run.
 pub(crate) struct Outcome<'a> {
     pub(crate) learned: &'a TableFile,
     pub(crate) valid_rows: usize,
@@ -27,16 +27,16 @@ impl Outcome<'_> {
         let Self { learned, trained, .. } = self;
         let model = &trained.training.model;
         let rows = learned.table.matrix().n_rows();
-        let mut table = Table::new(&["what", "value"], 1);
+        let mut table = Table::new(&["property", "value"], 1);
         let mut line = |what: &str, value: String| table.row([what.to_owned(), value]);
-        line("rows to learn from", rows.to_string());
+        line("training rows", rows.to_string());
         if self.valid_rows > 0 {
-            line("rows held back", self.valid_rows.to_string());
+            line("validation rows", self.valid_rows.to_string());
         }
         line("features", learned.table.matrix().schema().n_features().to_string());
-        line("categories among them", learned.table.matrix().schema().categorical().count().to_string());
+        line("categorical features", learned.table.matrix().schema().categorical().count().to_string());
         line("bins", trained.bins.to_string());
-        line("bytes per row, before", (learned.table.matrix().bytes() / rows.max(1)).to_string());
+        line("bytes per row", (learned.table.matrix().bytes() / rows.max(1)).to_string());
         line("bytes per row, binned", trained.bytes_per_row.to_string());
         line("objective", learned.table.objective_name().to_owned());
         line("gradients", precision(trained.training.precision).to_owned());

@@ -1,6 +1,6 @@
-//! Hyper-parameters as options, made from the engine's table.
+//! Training parameters as command-line options, generated from the engine's parameter table.
 //!
-//! Every alias is an option of its own, hidden from the help, so that an error names the option that was used.
+//! Every alias is a separate, hidden option, so that an error names the option the user typed.
 
 use bitgrain::gbdt::feature::Quantizer;
 use bitgrain::gbdt::parameter::{
@@ -10,17 +10,17 @@ use bitgrain::gbdt::train::Params;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
-/// The option that stands for `--data-sample-strategy goss`.
+/// Option that is short for `--data-sample-strategy goss`.
 const GOSS: &str = "goss";
 
-/// Hyper-parameters that were given as options.
+/// Training parameters given on the command line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     given: Vec<(String, String)>,
 }
 
 impl Settings {
-    /// Parameters by name, and the objective, whose meaning of `alpha` may differ.
+    /// Parses the parameters. The objective is needed because some objectives have an `alpha` of their own.
     fn given(&self, objective: Option<&str>) -> Result<ParameterSet, ParameterError> {
         let mut given = ParameterSet::default();
         for (name, value) in &self.given {
@@ -67,7 +67,7 @@ impl FromArgMatches for Settings {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let own = PARAMETERS.iter().filter(|parameter| parameter.stage != ParameterStage::Run);
         for name in own.flat_map(|parameter| parameter.aliases.iter().chain([&parameter.name])) {
-            // A default is the engine's to fill in: a value that was not given contradicts nothing.
+            // Defaults are left to the engine: only parameters given by the user can contradict each other.
             if matches.value_source(name) == Some(ValueSource::CommandLine) {
                 let value = matches.get_one::<String>(name).cloned().unwrap_or_default();
                 self.given.push(((*name).to_owned(), value));
@@ -82,7 +82,7 @@ impl FromArgMatches for Settings {
 
 const HEADING: &str = "Training parameters";
 
-/// The options of a parameter: one of its name, and a hidden one of each alias.
+/// Returns the options of a parameter: one with its name, and a hidden one per alias.
 fn options(parameter: &'static HyperParameter) -> impl Iterator<Item = Arg> {
     let aliases = parameter.aliases.iter().map(move |alias| option(parameter, alias).hide(true));
     let mut own = option(parameter, parameter.name);
@@ -106,11 +106,11 @@ fn option(parameter: &'static HyperParameter, name: &'static str) -> Arg {
         .help(described(parameter))
         .help_heading(HEADING)
         .allow_negative_numbers(true);
-    // `--learning_rate`, as in files of LightGBM.
+    // Accept `--learning_rate` too, as LightGBM's configuration files spell it.
     if name.contains('_') { arg.alias(name) } else { arg }
 }
 
-/// The help text, with the words of a choice.
+/// Returns the help of a parameter, followed by its possible values.
 fn described(parameter: &HyperParameter) -> String {
     match parameter.kind {
         ParameterKind::Choice(choices) => {
@@ -121,8 +121,8 @@ fn described(parameter: &HyperParameter) -> String {
     }
 }
 
-/// Further spellings of an option that a command declares itself, such as `--objective`: the parameter's aliases and its
-/// own name, with hyphens and with underscores.
+/// Returns additional spellings of an option that a command declares itself, such as `--objective`: the parameter's
+/// aliases and its name, with hyphens and with underscores.
 pub(crate) fn spellings(name: &str, except: &str) -> Vec<String> {
     let Some(parameter) = PARAMETERS.iter().find(|parameter| parameter.name == name) else { return Vec::new() };
     let names = parameter.aliases.iter().chain([&parameter.name]);

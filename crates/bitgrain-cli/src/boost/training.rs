@@ -1,4 +1,4 @@
-//! A training with a bar that shows how far it is.
+//! Training with a progress bar.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use crate::interrupt;
 use crate::number::digits;
 use crate::progress::RoundBar;
 
-/// What a training came to.
+/// Result of a training run.
 pub(crate) struct TrainingRun {
     pub(crate) training: Training,
     pub(crate) bins: u32,
     pub(crate) bytes_per_row: usize,
     pub(crate) binning: Duration,
     pub(crate) growing: Duration,
-    /// The last round of the model: the best one if training may stop early.
+    /// Index of the model's last round: the best round if early stopping is on.
     last: usize,
 }
 
-/// Bins the rows and grows the trees.
+/// Bins the rows and trains the trees.
 pub(crate) fn train(
     source: &Source,
     settings: &Settings,
@@ -58,7 +58,7 @@ pub(crate) fn train(
     bar.finish();
     if interrupt::asked() {
         let rounds = training.history.len();
-        eprintln!("stopped by Ctrl-C after {rounds} of {rounds_wanted} rounds; the model so far is kept");
+        eprintln!("stopped by Ctrl-C after {rounds} of {rounds_wanted} rounds; the model trained so far is kept");
     }
     let stopped = training.best_round.filter(|_| stops_early);
     let last = stopped.unwrap_or(training.history.len().saturating_sub(1));
@@ -77,14 +77,14 @@ pub(crate) fn show(bar: &RoundBar, round: &Round<'_>) -> ControlFlow<()> {
     if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// `valid auc 0.816  train auc 0.83`.
+/// Formats metrics as `valid auc 0.816  train auc 0.83`.
 fn written(metrics: &[MetricValue]) -> String {
     let metric = |metric: &MetricValue| format!("{} {} {}", metric.data, metric.name, digits(metric.value));
     metrics.iter().map(metric).collect::<Vec<_>>().join("  ")
 }
 
 impl TrainingRun {
-    /// The metrics of the round that the model ends with.
+    /// Returns the metrics of the model's last round.
     pub(crate) fn metrics(&self) -> &[MetricValue] {
         self.training.history.get(self.last).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! `bitgrain compare`: what is different between two models, tensor by tensor.
+//! `bitgrain compare`: differences between two models, per tensor.
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +20,7 @@ use crate::progress::Bar;
 use crate::table::Table;
 use crate::threads::on_threads;
 
-/// Compare two models: errors, cosine and signal-to-noise ratio per tensor, beside what theory allows.
+/// Compare two models: error, cosine and signal-to-noise ratio of every tensor, with theoretical limits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain compare model.safetensors small.safetensors
@@ -28,19 +28,19 @@ use crate::threads::on_threads;
   bitgrain compare f16.gguf q4.gguf --report report.html
   bitgrain compare a.gguf b.gguf --json | jq .overall.cosine
 
-The exit code is 0 whether they differ or not: the figures are the answer.")]
+The exit code is 0 even if the models differ.")]
 pub(crate) struct Args {
-    /// The model to measure against: a file, the index of a sharded model, or a folder.
+    /// Reference model: a file, the index of a sharded model, or a folder.
     first: PathBuf,
-    /// The model to measure.
+    /// Model to measure against the reference.
     second: PathBuf,
-    /// Write a page with charts to this HTML file; measures other sizes of the first model too.
+    /// HTML report to write, with charts; also measures other formats for the first model.
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
-    /// The order of the tensors: the largest relative error, the name, or the most bytes in the second model first.
+    /// Sort order: largest relative error first, by name, or largest size in the second model first.
     #[arg(long, value_enum, default_value = "error")]
     sort: Sort,
-    /// Threads to use; all cores if not given.
+    /// Number of threads [default: all cores].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Print JSON.
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What tensors are ordered by.
+/// Sort order of tensors.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Sort {
     Error,
@@ -94,13 +94,13 @@ fn compared(first: &ModelFile, second: &ModelFile) -> Result<ModelComparison, Cl
     Ok(comparison)
 }
 
-/// Refuses a report that cannot be written, before the work and not after it.
+/// Fails early, before the comparison, if the report cannot be written.
 fn check_report(report: &Path, models: &[&ModelFile]) -> Result<(), CliError> {
     let mut inputs = models.iter().flat_map(|model| model.files().into_iter().chain([model.path()]));
     if inputs.any(|input| same_file(report, input)) {
         return Err(CliError::ReportOverModel { path: report.to_owned() });
     }
-    // A file that is there is opened and left as it is; for one that is not, its folder has to be there.
+    // Opening an existing file for appending checks the permission without changing the file.
     let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let ready = if report.exists() {
         fs::OpenOptions::new().append(true).open(report).map(drop)
@@ -118,7 +118,7 @@ fn sort(rows: &mut [Row], by: Sort) {
     }
 }
 
-/// The HTML page, with the sizes that the first model could have in a file like the second.
+/// Returns the HTML report, with the trade-off between size and error of the first model in the second's container.
 fn page(args: &Args, first: &ModelFile, second: &ModelFile, comparison: &ModelComparison) -> String {
     let candidates = plan::candidates(second.container());
     let planned = trade_off(first, second, &candidates);
@@ -134,7 +134,8 @@ fn page(args: &Args, first: &ModelFile, second: &ModelFile, comparison: &ModelCo
     html(&Report { first: &one, second: &other, comparison, curve })
 }
 
-/// The trade-offs of the first model, or why there are none: a page without them is still worth having.
+/// Measures the trade-off curve of the first model, or returns the reason why it cannot be measured. The report is
+/// useful without it, so this is not an error.
 fn trade_off(
     first: &ModelFile,
     second: &ModelFile,
@@ -145,7 +146,7 @@ fn trade_off(
     if let Some(tensor) = quantized {
         let storage = &tensor.storage;
         return Err(format!(
-            "the first model is quantized itself (`{}` is {storage}), and what it lost is not known",
+            "the first model is already quantized (`{}` is {storage}), so its original values are unknown",
             tensor.name
         ));
     }
@@ -173,37 +174,37 @@ fn write_text(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), 
             format!("{:.6}", figures.cosine),
             decibels(figures.snr_db),
             theory(row.optimum_db),
-            // A limit of 192 dB beside plain floats says nothing.
+            // The limit of plain floats, 192 dB, is meaningless, so it is not shown.
             theory(row.optimum_db.map(|_| row.limit_db)),
         ]);
     }
     if !comparison.tensors.is_empty() {
         writeln!(out, "{table}\n")?;
-        writeln!(out, "relative  RMSE over the root mean square of the first model's values")?;
-        writeln!(out, "optimum   SNR of the best quantizer with as many levels and one scale, on normal weights")?;
-        writeln!(out, "limit     SNR that nothing at as many bits per weight can pass on such weights\n")?;
+        writeln!(out, "relative  RMSE divided by the RMS of the first model's values")?;
+        writeln!(out, "optimum   SNR of the best quantizer with as many levels and one scale, for normal weights")?;
+        writeln!(out, "limit     highest possible SNR at as many bits per weight, for normal weights\n")?;
     }
     left_out(comparison, out)?;
     let (all, equal) = (comparison.tensors.len(), comparison.tensors.iter().filter(|row| row.is_equal()).count());
     let ModelComparison { overall, first_bytes, second_bytes, .. } = comparison;
     let (ratio, change) = comparison.size_change();
-    writeln!(out, "tensors   {all} compared, {equal} of them the same in both")?;
+    writeln!(out, "tensors   {all} compared, {equal} of them identical")?;
     writeln!(out, "size      {} > {}, {ratio:.2} times {change}", Size(*first_bytes), Size(*second_bytes))?;
     writeln!(out, "cosine    {:.6}", overall.cosine)?;
     let unit = if overall.snr_db.is_some() { " dB" } else { "" };
     writeln!(out, "SNR       {}{unit}, relative RMSE {}", decibels(overall.snr_db), digits(overall.relative_rmse))?;
     writeln!(out, "errors    RMSE {}, largest {}", digits(overall.rmse), digits(overall.max_error))?;
     if overall.non_finite > 0 {
-        writeln!(out, "left out  {} values that are NaN or infinite in the first model", overall.non_finite)?;
+        writeln!(out, "skipped   {} values that are NaN or infinite in the first model", overall.non_finite)?;
     }
     if overall.non_finite_in_second > 0 {
         let count = overall.non_finite_in_second;
-        writeln!(out, "infinite  {count} errors: values that are NaN or infinite in the second model only")?;
+        writeln!(out, "infinite  {count} errors: values that are NaN or infinite only in the second model")?;
     }
     Ok(())
 }
 
-/// Tensors without figures, or with infinite ones.
+/// Lists the tensors that were not compared, or whose errors are infinite.
 fn left_out(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), CliError> {
     for (title, names) in [("first", &comparison.only_in_first), ("second", &comparison.only_in_second)] {
         for name in names {
@@ -216,7 +217,7 @@ fn left_out(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), Cl
     let broken = || comparison.tensors.iter().filter(|row| row.figures.non_finite_in_second > 0);
     for row in broken() {
         let count = row.figures.non_finite_in_second;
-        writeln!(out, "not finite: {}: {count} values in the second model only", printable(&row.name))?;
+        writeln!(out, "not finite: {}: {count} values only in the second model", printable(&row.name))?;
     }
     let any = comparison.skipped.len() + comparison.only_in_first.len() + comparison.only_in_second.len() > 0;
     if any || broken().next().is_some() {
@@ -225,7 +226,7 @@ fn left_out(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), Cl
     Ok(())
 }
 
-/// A ratio of signal to noise; nothing different is exact.
+/// Formats a signal-to-noise ratio; `None` means that the values are equal.
 fn decibels(snr: Option<f64>) -> String {
     snr.map_or_else(|| "exact".to_owned(), |snr| format!("{snr:.2}"))
 }

@@ -1,4 +1,4 @@
-//! `bitgrain completions`: a script that teaches a shell the commands.
+//! `bitgrain completions`: shell completions.
 
 use std::io::Write;
 
@@ -14,18 +14,18 @@ use crate::error::CliError;
   bitgrain completions zsh > ~/.zfunc/_bitgrain
   bitgrain completions fish > ~/.config/fish/completions/bitgrain.fish")]
 pub(crate) struct Args {
-    /// The shell to write for.
+    /// Shell to print the script for.
     shell: Shell,
 }
 
 pub(crate) fn run<Cli: CommandFactory>(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    // Through a buffer: the generator panics on a closed pipe.
+    // The generator panics on a closed pipe, so it writes to a buffer.
     let mut script = Vec::new();
     generate(args.shell, &mut visible(&Cli::command()), "bitgrain", &mut script);
     Ok(out.write_all(&script)?)
 }
 
-/// The command without hidden options, which the generators would offer: every alias of a hyper-parameter is one.
+/// Returns the command without hidden options, because the generators would offer every alias of a training parameter.
 fn visible(command: &Command) -> Command {
     let mut shown = Command::new(command.get_name().to_owned())
         .args(command.get_arguments().filter(|arg| !arg.is_hide_set()))

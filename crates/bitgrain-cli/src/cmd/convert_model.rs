@@ -1,4 +1,4 @@
-//! `bitgrain convert-model`: models of other libraries into our own file, or JSON.
+//! `bitgrain convert-model`: converts tree models of other libraries.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,19 +9,19 @@ use super::train::save;
 use crate::error::CliError;
 use crate::number::Size;
 
-/// Convert a model of trees (bitgrain, LightGBM text, XGBoost JSON or UBJSON) to bitgrain's file, or to JSON.
+/// Convert a tree model (bitgrain, LightGBM text, XGBoost JSON or UBJSON) to Bitgrain's format or to JSON.
 ///
-/// It predicts what the library that trained it predicts: the same sums of the same leaves, added up in f64.
+/// The converted model makes the same predictions: it adds up the same leaf values, in f64.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain convert-model lightgbm.txt model.bitgrain
   bitgrain convert-model xgboost.ubj model.bitgrain
-  bitgrain convert-model model.bitgrain model.json       to look into, or for other programs")]
+  bitgrain convert-model model.bitgrain model.json       readable dump")]
 pub(crate) struct Args {
-    /// The model to read.
+    /// Input model.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write; .json for a text to look into, which is not read again.
+    /// Output file; with the extension .json, a readable dump that cannot be loaded.
     #[arg(value_name = "OUT")]
     output: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! `bitgrain cv`: how well a training does on rows it did not see, each row once.
+//! `bitgrain cv`: cross-validation.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -20,9 +20,9 @@ use crate::progress::RoundBar;
 use crate::table::Table;
 use crate::threads::on_threads;
 
-/// Cross-validate: hold back each part of the rows in turn, train on the others, and measure.
+/// Cross-validate: train on all folds but one, evaluate on that fold, and repeat for every fold.
 ///
-/// Of classes, every part holds the same share.
+/// For classification, the folds are stratified: every fold has the same share of each class.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain cv houses.csv --target price
@@ -31,12 +31,12 @@ use crate::threads::on_threads;
 pub(crate) struct Args {
     #[command(flatten)]
     source: Source,
-    /// Parts.
+    /// Number of folds.
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
     #[command(flatten)]
     settings: Settings,
-    /// Threads to use; all cores if not given. The result is the same.
+    /// Number of threads [default: all cores]; the result does not depend on it.
     #[arg(long, value_name = "N", aliases = spellings("n_jobs", "threads"))]
     threads: Option<NonZeroUsize>,
     /// Print JSON.
@@ -49,19 +49,19 @@ struct Report {
     objective: String,
     rows: usize,
     features: usize,
-    /// Rounds of each fold: up to the best one if training may stop early.
+    /// Number of rounds of each fold's model; the best round if early stopping is on.
     rounds: Vec<usize>,
     metrics: Vec<Spread>,
     seconds: f64,
 }
 
-/// A metric over all folds.
+/// Values of a metric over all folds.
 #[derive(Debug, Serialize)]
 struct Spread {
     name: String,
     folds: Vec<f64>,
     mean: f64,
-    /// Standard deviation of the folds, as of a sample.
+    /// Sample standard deviation over the folds.
     sd: f64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 }
 
 fn measured(args: &Args) -> Result<Report, CliError> {
-    // Before the table is read: a mistake in an option need not wait for it.
+    // Check the options before reading the table, which may take long.
     args.settings.params(None)?;
     let all = args.source.read(None)?;
     let params = args.settings.params(Some(all.table.objective_name()))?;
@@ -92,7 +92,7 @@ fn measured(args: &Args) -> Result<Report, CliError> {
     let start = Instant::now();
     let data = all.table.dataset(&args.settings.quantizer()?, None)?;
     let bar = Arc::new(RoundBar::new("fold"));
-    // Made before they are needed: what can be wrong with them is said before any work is done.
+    // Create all trainers first, so that an invalid objective or metric fails before any training.
     let trainers: Result<Vec<Trainer<'static>>, CliError> = (0..args.folds.min(data.n_rows()))
         .map(|fold| {
             let objective = all.table.objective()?;
@@ -103,7 +103,7 @@ fn measured(args: &Args) -> Result<Report, CliError> {
         })
         .collect();
     let trainers = RefCell::new(trainers?.into_iter());
-    let next = |_| trainers.borrow_mut().next().expect("one for each fold");
+    let next = |_| trainers.borrow_mut().next().expect("one trainer per fold");
     let dealt = CrossValidation { folds: args.folds, stratified: all.table.strata().is_some(), seed: params.seed };
     let done = dealt.run(&data, next)?;
     let rounds = |training: &Training| training.model.trees.len() / training.model.output.base_scores.len().max(1);

@@ -1,4 +1,4 @@
-//! `bitgrain embed`: sentences to vectors, with a model in any weight format.
+//! `bitgrain embed`: embeds sentences with a model in any weight format.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -18,11 +18,11 @@ use crate::progress::RoundBar;
 use crate::table::Table;
 use crate::threads::on_threads;
 
-/// Embed sentences: a vector of length one for each, such that like sentences have a large cosine.
+/// Embed sentences as unit vectors; similar sentences have a large cosine similarity.
 ///
-/// MODEL is a Hugging Face folder with a BERT that was trained for sentences, such as all-MiniLM-L6-v2: config.json,
-/// model.safetensors, and tokenizer.json or vocab.txt. Texts beyond the length that the model was trained for are cut.
-/// Without -o and --json each text is printed with the one that is most like it.
+/// MODEL is a Hugging Face folder with a BERT sentence encoder, such as all-MiniLM-L6-v2: config.json, model.safetensors,
+/// and tokenizer.json or vocab.txt. Sentences longer than the model's maximum length are truncated. Without -o and --json,
+/// each sentence is printed with the most similar one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain embed all-MiniLM-L6-v2/ 'A man plays the guitar.' 'Someone makes music.'
@@ -30,45 +30,45 @@ use crate::threads::on_threads;
   bitgrain embed all-MiniLM-L6-v2/ --file lines.txt --to q8_0 -o vectors.npy
   printf 'one\\ntwo\\n' | bitgrain embed all-MiniLM-L6-v2/ --file - --to int4 --json")]
 pub(crate) struct Args {
-    /// The folder of the model.
+    /// Folder of the model.
     model: PathBuf,
-    /// The sentences.
+    /// Sentences to embed.
     #[arg(value_name = "TEXT", required_unless_present = "file")]
     texts: Vec<String>,
-    /// A file with a sentence per line; - is the standard input.
+    /// File with one sentence per line; - reads standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "texts")]
     file: Option<PathBuf>,
-    /// The format of every weight matrix; `bitgrain quantize --help` lists them. With its calibration if need be:
-    /// int2@mse.
+    /// Format of the weight matrices, optionally with its calibration, such as int2@mse; `bitgrain quantize --help` lists
+    /// the formats.
     #[arg(long, value_name = "FORMAT", default_value = "float32", value_parser = format)]
     to: WeightFormat,
-    /// Write the vectors to this .npy file, a row per text.
+    /// Output file for the vectors: .npy, one row per sentence.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Print the numbers of each text's tokens instead, a line per text.
+    /// Print the token ids of each sentence, one line per sentence, instead of embedding it.
     #[arg(long, conflicts_with_all = ["output", "json", "to"])]
     tokens: bool,
-    /// Threads to use; all cores if not given. The vectors are the same.
+    /// Number of threads [default: all cores]; the vectors do not depend on it.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Print JSON; with the vectors unless they are written to a file.
+    /// Print JSON, including the vectors unless -o is given.
     #[arg(long)]
     json: bool,
 }
 
-/// Texts between two steps of the progress bar.
+/// Number of sentences per update of the progress bar.
 const STEP: usize = 256;
 
-/// Texts that are compared with each other: the work grows with their square, and nobody reads more.
+/// Maximum number of sentences that are compared pairwise: the work grows quadratically.
 const MOST_SHOWN: usize = 1000;
 
-/// What was done.
+/// Report of the command.
 #[derive(Serialize)]
 struct Embedded {
     texts: usize,
     dims: usize,
     format: String,
-    /// Of the weights in that format.
+    /// Size of the weights in that format.
     bytes: usize,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,10 +101,10 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out)?;
     }
     let (megabytes, rate) = (megabytes(done.bytes), speed(&done));
-    let Embedded { texts, dims, format, .. } = done;
+    let Embedded { texts: count, dims, format, .. } = done;
     Ok(writeln!(
         out,
-        "{texts} texts to {dims} numbers each, {format}: {megabytes:.1} MB of weights, {rate:.0} texts/s"
+        "{count} sentences, {dims} dimensions, {format}: {megabytes:.1} MB of weights, {rate:.0} sentences/s"
     )?)
 }
 
@@ -140,10 +140,10 @@ fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), Cli
     let mut encoder = SentenceEncoder::open(&args.model)?;
     if args.to != WeightFormat::from(DType::Float32) {
         encoder.morph(args.to)?;
-        // No other format is asked for later, so the f32 values need not stay in memory.
+        // The format does not change again, so the f32 weights need not stay in memory.
         encoder.freeze()?;
     }
-    let bar = RoundBar::of("embedding", "texts");
+    let bar = RoundBar::of("embedding", "sentences");
     let start = Instant::now();
     let mut vectors = Vec::with_capacity(texts.len());
     for some in texts.chunks(STEP) {
@@ -156,9 +156,9 @@ fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), Cli
     Ok((Embedded { texts: texts.len(), dims, format, bytes, seconds, vectors: None }, vectors))
 }
 
-/// Each text with the one that is most like it.
+/// Returns a table of each sentence and the most similar other one.
 fn alike(texts: &[String], vectors: &[Vec<f32>]) -> Table {
-    let mut table = Table::new(&["text", "most like it", "cosine"], 2);
+    let mut table = Table::new(&["sentence", "most similar", "cosine"], 2);
     for (at, text) in texts.iter().enumerate() {
         let (other, cosine) = match most_alike(vectors, at) {
             Some((other, cosine)) => (shortened(&texts[other], 60), format!("{cosine:.4}")),

@@ -1,4 +1,4 @@
-//! `bitgrain info`: what this build and this CPU offer.
+//! `bitgrain info`: version and instruction sets.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::error::CliError;
 
-/// Show the version and the instruction sets of this CPU.
+/// Show the version and the instruction sets in use.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain info

@@ -1,4 +1,4 @@
-//! One module per command: its arguments and its `run`.
+//! Commands: one module each, with its arguments and a `run` function.
 
 pub(crate) mod compare;
 pub(crate) mod completions;

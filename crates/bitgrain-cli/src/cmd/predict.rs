@@ -1,4 +1,4 @@
-//! `bitgrain predict`: what a model says of the rows of a table.
+//! `bitgrain predict`: predictions of a tree model for the rows of a table.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -13,11 +13,11 @@ use bitgrain::gbdt::table::{Column, ColumnData, FileFormat, Matrix, Numbers, Rea
 use crate::error::CliError;
 use crate::threads::on_threads;
 
-/// Predict with a model: one of bitgrain, LightGBM (text) or XGBoost (JSON, UBJSON).
+/// Predict with a tree model: bitgrain, LightGBM (text) or XGBoost (JSON, UBJSON).
 ///
-/// Columns are found by their names, in any order; others are passed over. Texts that training did not see are missing.
-/// Regression gives a column `prediction`, two classes the probability of the second, several classes a column
-/// `probability_<class>` for each.
+/// Columns are matched by name, and additional columns are ignored. Strings that did not occur in training count as
+/// missing values. The output has a column `prediction` for regression, with the probability of the second class for
+/// binary classification, and a column `probability_<class>` per class for multiclass models.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain predict houses.bitgrain new.csv -o prices.csv
@@ -25,27 +25,27 @@ use crate::threads::on_threads;
   bitgrain predict clicks.bitgrain rows.csv --class > classes.csv
   bitgrain predict xgboost.ubj rows.csv --leaf -o leaves.parquet")]
 pub(crate) struct Args {
-    /// The model.
+    /// Model file.
     model: PathBuf,
-    /// The table: .csv, .tsv (gzipped too), .parquet, .libsvm or .svm.
+    /// Table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm.
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// The file to write: .csv, .tsv or .parquet; CSV to the standard output if not given.
+    /// Output file: .csv, .tsv or .parquet [default: CSV on standard output].
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Scores before they become predictions.
+    /// Output raw scores, before the link function.
     #[arg(long, conflicts_with_all = ["leaf", "class"])]
     raw: bool,
-    /// The leaf of each tree that a row ends in.
+    /// Output the leaf index of every tree.
     #[arg(long, conflicts_with = "class")]
     leaf: bool,
-    /// The likeliest class, instead of probabilities.
+    /// Output the most probable class instead of probabilities.
     #[arg(long)]
     class: bool,
-    /// The first line of a CSV file holds values, not names.
+    /// Treat the first line of a CSV file as data.
     #[arg(long)]
     no_header: bool,
-    /// Threads to use; all cores if not given. The predictions are the same.
+    /// Number of threads [default: all cores]; the predictions do not depend on it.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
@@ -87,7 +87,7 @@ fn predicted(args: &Args) -> Result<Table, CliError> {
     Ok(table)
 }
 
-/// The table as the model sees it: only its columns, and no more digits than it compares.
+/// Reads the model's columns, with the precision in which the model compares values.
 fn read(args: &Args, model: &Model) -> Result<Matrix, CliError> {
     let has_texts = |input: &&Input| matches!(&input.kind, InputKind::Categorical { labels, .. } if !labels.is_empty());
     let name = |input: &Input| input.name.clone();
@@ -127,7 +127,7 @@ fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliErro
     table(by_column(&predictions, outputs, |output| named(model, "prediction", "probability", output)))
 }
 
-/// The columns there would be, without rows.
+/// Returns the output columns for a table without rows.
 fn none(args: &Args, model: &Model) -> Result<Table, CliError> {
     let (outputs, trees) = (model.output.base_scores.len(), model.trees.len());
     table(match (args.leaf, args.raw, args.class) {
@@ -138,7 +138,7 @@ fn none(args: &Args, model: &Model) -> Result<Table, CliError> {
     })
 }
 
-/// `prediction`, or `probability_<class>` if there are several.
+/// Returns the name of an output column: `prediction`, or `probability_<class>` if the model has several outputs.
 fn named(model: &Model, one: &str, each: &str, output: usize) -> String {
     if model.output.base_scores.len() == 1 {
         return one.to_owned();
@@ -146,7 +146,7 @@ fn named(model: &Model, one: &str, each: &str, output: usize) -> String {
     format!("{each}_{}", model.output.class_label(output))
 }
 
-/// From rows of `count` values to columns.
+/// Converts rows of `count` values to columns.
 fn by_column(values: &[f64], count: usize, name: impl Fn(usize) -> String) -> Vec<Column> {
     let column = |at: usize| values.iter().skip(at).step_by(count.max(1)).copied().collect();
     (0..count).map(|at| Column { name: name(at), data: ColumnData::F64(column(at)) }).collect()
@@ -156,20 +156,20 @@ fn table(columns: Vec<Column>) -> Result<Table, CliError> {
     Ok(Table::new(columns)?)
 }
 
-/// Refuses a place where no file can be, before the work that would be lost.
+/// Fails early, before the work is done, if the output cannot become a file.
 pub(super) fn check_place(output: &Path) -> Result<(), CliError> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let reason = match output.metadata() {
         Ok(old) if old.is_file() => return Ok(()),
-        Ok(old) if old.is_dir() => "it is a folder; name a file".to_owned(),
-        Ok(_) => "it is a device or a pipe; name a file".to_owned(),
+        Ok(old) if old.is_dir() => "it is a folder; choose a file".to_owned(),
+        Ok(_) => "it is a device or a pipe; choose a file".to_owned(),
         Err(_) if folder.is_dir() => return Ok(()),
-        Err(_) => format!("`{}` is not a folder; make it first", folder.display()),
+        Err(_) => format!("`{}` is not a folder; create it first", folder.display()),
     };
     Err(CliError::Place { path: output.to_owned(), reason })
 }
 
-/// Refuses to write over a file that is read.
+/// Fails if the output is one of the inputs.
 pub(super) fn refuse_over<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CliError> {
     if inputs.into_iter().any(|input| same_file(input, output)) {
         return Err(CliError::OverInput { path: output.to_owned() });

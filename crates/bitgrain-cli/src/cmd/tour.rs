@@ -1,4 +1,4 @@
-//! `bitgrain tour`: every capability on small real work.
+//! `bitgrain tour`: a demonstration on small data.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,25 +11,25 @@ use crate::output::write_whole;
 use crate::tour::block::{Block, write_text};
 use crate::tour::{CHAPTERS, Chapter, page};
 
-/// See what Bitgrain can do, on small real work: what it cost and how fast it was.
+/// Demonstrate every part of Bitgrain on small data, with measured errors and speed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain tour              all chapters
   bitgrain tour codec        one chapter
-  bitgrain tour --list       what chapters there are
-  bitgrain tour --json       the same numbers for machines
-  bitgrain tour codec --report tour.html     a page with tables and charts")]
+  bitgrain tour --list       names of the chapters
+  bitgrain tour --json       measurements as JSON
+  bitgrain tour codec --report tour.html     HTML page with tables and charts")]
 pub(crate) struct Args {
-    /// Chapters to show; all if none is named.
+    /// Chapters to run [default: all].
     #[arg(value_name = "CHAPTER")]
     chapters: Vec<String>,
-    /// List the chapters and stop.
+    /// List the chapters without running them.
     #[arg(long)]
     list: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// HTML page to write: tables and charts in one file.
+    /// HTML page to write, with tables and charts.
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     report: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `bitgrain train`: gradient-boosted trees from a table.
+//! `bitgrain train`: trains gradient-boosted trees on a table.
 
 use std::fs;
 use std::io::Write;
@@ -15,38 +15,38 @@ use crate::boost::training::train;
 use crate::error::CliError;
 use crate::threads::on_threads;
 
-/// Train gradient-boosted trees on a table: CSV, Parquet or libsvm.
+/// Train gradient-boosted trees on a CSV, Parquet or libsvm table.
 ///
-/// What there is to learn is found out from the target: texts and few whole numbers are classes, other numbers are
-/// predicted. Columns of texts are categories; what is missing is learned from, too.
+/// The task is inferred from the target: strings and small sets of integers are class labels, and other numbers are
+/// regression targets. String columns are categorical features. Missing values are supported.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:
   bitgrain train houses.csv --target price --model houses.bitgrain
   bitgrain train clicks.parquet --target clicked --model clicks.bitgrain --valid-fraction 0.2 --early-stopping-rounds 20
   bitgrain train train.csv --target y --valid valid.csv --model m.bitgrain --n-estimators 500 --learning-rate 0.05
-  bitgrain train a.csv --target y --model m.bitgrain --growth symmetric     fastest to predict with, often less exact
-  bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain                 more trees",
+  bitgrain train a.csv --target y --model m.bitgrain --growth symmetric   faster prediction
+  bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain   add trees to a model",
     allow_negative_numbers = true
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     source: Source,
-    /// The file to write the model to; .json for a text to look into, which is not read again.
+    /// Output file for the model; with the extension .json, a readable dump that cannot be loaded.
     #[arg(long, value_name = "OUT")]
     model: PathBuf,
-    /// A table to measure on while training.
+    /// Validation table, evaluated after every round.
     #[arg(long, value_name = "FILE", conflicts_with = "valid_fraction")]
     valid: Option<PathBuf>,
-    /// Hold back this share of the rows to measure on; the same share of each class.
+    /// Fraction of the rows to hold out for validation, stratified by class.
     #[arg(long, value_name = "F")]
     valid_fraction: Option<f64>,
-    /// Add trees to this model, which was trained here or by XGBoost.
+    /// Model to add trees to, trained by Bitgrain or XGBoost.
     #[arg(long = "continue", value_name = "MODEL")]
     base: Option<PathBuf>,
     #[command(flatten)]
     settings: Settings,
-    /// Threads to use; all cores if not given. The model is the same.
+    /// Number of threads [default: all cores]; the model does not depend on it.
     #[arg(long, value_name = "N", aliases = spellings("n_jobs", "threads"))]
     threads: Option<NonZeroUsize>,
     /// Print JSON.
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     on_threads(args.threads, || trained(args))??.write(args.json, out)
 }
 
-/// What is printed at the end.
+/// Report of the command.
 struct Report {
     json: serde_json::Value,
     text: Vec<u8>,
@@ -97,7 +97,7 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     Ok(Report { json: outcome.to_json(), text })
 }
 
-/// The rows to learn from, and those to measure on.
+/// Returns the training data, and the validation data if requested.
 fn held_back(args: &Args, all: TableFile, seed: u64) -> Result<(TableFile, Option<TableFile>), CliError> {
     if let Some(path) = &args.valid {
         let valid = args.source.read_like(path, &all)?;
@@ -108,7 +108,7 @@ fn held_back(args: &Args, all: TableFile, seed: u64) -> Result<(TableFile, Optio
     Ok((all.select(&fold.train), Some(all.select(&fold.valid))))
 }
 
-/// A model as its own file, or as JSON.
+/// Saves a model in Bitgrain's format, or as JSON if the extension is .json.
 pub(super) fn save(model: &Model, path: &Path) -> Result<(), CliError> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         return Ok(model.save_json(path)?);

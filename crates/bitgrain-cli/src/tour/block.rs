@@ -1,25 +1,25 @@
-//! `Block`: a piece of a chapter's report. Terminals get text, pages get HTML, both from the same blocks.
+//! `Block`: a part of a chapter's report, rendered as text for terminals and as HTML for pages.
 
 use std::io::{self, Write};
 
 use crate::table::Table;
 
-/// A piece of a report.
+/// A part of a report.
 #[derive(Debug)]
 pub(crate) enum Block {
-    /// One or more sentences; line breaks are kept in terminals.
+    /// Sentences; terminals keep the line breaks.
     Text(String),
-    /// Terms of a table with their explanations; line breaks are kept in terminals.
+    /// Terms of a table with their definitions; terminals keep the line breaks.
     Terms(Vec<(&'static str, String)>),
-    /// Figures.
+    /// A table of measurements.
     Table(Table),
-    /// Bars, for pages only: tables carry the same figures.
+    /// A bar chart, for pages only; the tables have the same values.
     Chart(Chart),
-    /// Preformatted lines for terminals only, where a page has a chart.
+    /// Preformatted lines, for terminals only; pages have a chart instead.
     Terminal(String),
 }
 
-/// Bars of one figure, scaled to the largest.
+/// Bars of one quantity, scaled to the largest value.
 #[derive(Debug)]
 pub(crate) struct Chart {
     pub(crate) title: &'static str,
@@ -31,7 +31,7 @@ pub(crate) struct Chart {
 pub(crate) struct Bar {
     pub(crate) label: String,
     pub(crate) value: f64,
-    /// The figure with its unit.
+    /// The value with its unit.
     pub(crate) text: String,
 }
 
@@ -44,14 +44,14 @@ impl Block {
         Self::Terms(terms.map(|(term, text)| (term, text.to_owned())).into())
     }
 
-    /// A chart with a bar for each row: its label, its value, and the value as text.
+    /// Creates a chart with a bar per row; `bar` returns its label, its value, and the value with its unit.
     pub(crate) fn chart<T>(title: &'static str, rows: &[T], bar: impl Fn(&T) -> (String, f64, String)) -> Self {
         let bars = rows.iter().map(bar).map(|(label, value, text)| Bar { label, value, text }).collect();
         Self::Chart(Chart { title, bars })
     }
 }
 
-/// Writes blocks for a terminal, with an empty line between two.
+/// Writes blocks for a terminal, separated by empty lines.
 pub(crate) fn write_text(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
     let shown = blocks.iter().filter(|block| !matches!(block, Block::Chart(_)));
     for (i, block) in shown.enumerate() {
@@ -91,7 +91,7 @@ mod tests {
             Block::terms([("bound", "guaranteed"), ("GB/s", "of f32,\nbest of five")]),
         ];
         let mut out = Vec::new();
-        write_text(&blocks, &mut out).expect("in memory");
+        write_text(&blocks, &mut out).expect("writing to memory");
         let text = String::from_utf8(out).expect("UTF-8");
         assert_eq!(text, "Two rows.\n\nbound  guaranteed\nGB/s   of f32,\n       best of five\n");
     }

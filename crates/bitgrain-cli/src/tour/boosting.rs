@@ -1,4 +1,4 @@
-//! Chapter "boosting": trees on a small table at each precision of gradients, saved, loaded and asked.
+//! Chapter "boosting": trains trees on a small table at each gradient precision, then saves, loads and runs the model.
 
 use std::io;
 use std::time::Instant;
@@ -21,11 +21,11 @@ use crate::error::CliError;
 use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter =
-    Chapter { name: "boosting", title: "Boosting: trees on a small table, at each precision of gradients", run };
+    Chapter { name: "boosting", title: "Boosting: trees on a small table, at each gradient precision", run };
 
 const ROWS: usize = 20_000;
 
-/// Share of the rows that training does not see.
+/// Fraction of the rows held out for validation.
 const HELD_BACK: f64 = 0.25;
 
 const CITIES: [&str; 6] = ["Bergen", "Oslo", "Paris", "Rome", "Turin", "Vienna"];
@@ -40,7 +40,7 @@ struct Boosting {
     precisions: Vec<Row>,
     model_bytes: u64,
     trees: usize,
-    /// Whether the model that was loaded predicts what the one that was trained does, bit for bit.
+    /// Whether the loaded model makes bit-identical predictions.
     same_after_loading: bool,
     predictions_per_second: f64,
 }
@@ -48,7 +48,7 @@ struct Boosting {
 #[derive(Debug, Serialize)]
 struct Row {
     precision: &'static str,
-    /// Bytes of a row's gradient and hessian.
+    /// Size of a row's gradient and hessian in bytes.
     gradient_bytes: f64,
     auc: f64,
     logloss: f64,
@@ -76,7 +76,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
         precisions.push(Row { precision: precision(kept), gradient_bytes, auc: value(0), logloss: value(1), seconds });
         last = Some(training.model);
     }
-    let model = last.ok_or_else(|| io::Error::other("no precision was tried"))?;
+    let model = last.ok_or_else(|| io::Error::other("no model was trained"))?;
     let (loaded, model_bytes) = saved_and_loaded(&model)?;
     let before = Predictor::new(&model)?.predict(&held.features()?)?;
     let start = Instant::now();
@@ -98,7 +98,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     }))
 }
 
-/// Visitors of a shop who buy or do not: by their age, what they saw, and where they live; some of it is not known.
+/// Returns a synthetic table of visitors of a shop, some of whom buy something, and the number of its missing values.
 fn made_up() -> Result<(Data, usize), CliError> {
     let mut random = fastrand::Rng::with_seed(5);
     let mut missing = 0;
@@ -153,11 +153,11 @@ impl Report for Boosting {
                 format!("{:.2}", row.seconds),
             ]);
         }
-        let same = if self.same_after_loading { "the same bits" } else { "other numbers" };
+        let same = if self.same_after_loading { "bit-identical" } else { "different" };
         vec![
             Block::text(format!(
-                "{} made-up rows of {} features, one of them texts, {} values missing; a quarter is held back.\n\
-                 A row takes {} bytes as f32, and {} binned.",
+                "{} synthetic rows with {} features, one of them categorical, and {} missing values; a quarter of the rows is held\n\
+                 out for validation. A row takes {} bytes as f32 and {} bytes binned.",
                 self.rows, self.features, self.missing, self.f32_bytes_per_row, self.bytes_per_row
             )),
             Block::Table(table),
@@ -166,14 +166,14 @@ impl Report for Boosting {
                 (row.precision.to_owned(), row.seconds, format!("{:.2} s", row.seconds))
             }),
             Block::Terms(vec![
-                ("AUC, log loss", "on the rows that were held back; AUC is 1 at best, log loss 0".to_owned()),
-                ("seconds", format!("for {} trees of 31 leaves, and for measuring them", self.trees)),
+                ("AUC, log loss", "on the validation rows; the best possible AUC is 1, the best log loss 0".to_owned()),
+                ("seconds", format!("training time of {} trees with 31 leaves, including evaluation", self.trees)),
             ]),
             Block::text(format!(
-                "Saved in {} bytes and loaded, it predicts {same}, {:.0} rows a second.",
+                "The saved model has {} bytes; after loading, its predictions are {same}, at {:.0} rows per second.",
                 self.model_bytes, self.predictions_per_second
             )),
-            Block::text("On your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain"),
+            Block::text("To train on your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain"),
         ]
     }
 

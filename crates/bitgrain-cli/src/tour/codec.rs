@@ -1,4 +1,4 @@
-//! Chapter "codec": one tensor at 8 to 3 bits, what it costs and how fast it goes.
+//! Chapter "codec": size, error and speed of one tensor at 8 to 3 bits.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::table::Table;
 pub(crate) const CHAPTER: Chapter =
     Chapter { name: "codec", title: "Codec: one tensor at 8 to 3 bits, in blocks of 64 values", run };
 
-/// Values of the tensor: 32 MiB as f32.
+/// Number of values of the tensor: 32 MiB as f32.
 const COUNT: usize = 8 << 20;
 
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ struct Row {
     decode_gb_s: f64,
 }
 
-/// What the chapter shows.
+/// Formats shown.
 const FORMATS: [(&str, BlockFormat); 7] = [
     ("8 bit", BlockFormat::new(BitWidth::W8)),
     ("7 bit", BlockFormat::new(BitWidth::W7)),
@@ -62,7 +62,8 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     }))
 }
 
-/// Values like those of an embedding table: each of 512 channels has its own spread, and one in 256 is far out.
+/// Returns values like those of an embedding table: 512 channels with different standard deviations, and one outlier in
+/// 256 values.
 fn embeddings(count: usize) -> Vec<f32> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut normal = move || (0..6).map(|_| random.f32() - 0.5).sum::<f32>() * 1.4;
@@ -124,7 +125,7 @@ impl Report for Codec {
         let bar = |row: &Row, value: f64, text: String| (row.format.to_owned(), value, text);
         vec![
             Block::text(format!(
-                "{} values like an embedding table's, {} bytes as f32; one thread, {} kernels.",
+                "{} values resembling an embedding table, {} bytes as f32; one thread, {} kernels.",
                 self.values, self.f32_bytes, self.backend
             )),
             Block::Table(table),
@@ -133,11 +134,11 @@ impl Report for Codec {
                 bar(row, row.decode_gb_s, format!("{:.1} GB/s", row.decode_gb_s))
             }),
             Block::terms([
-                ("bound", "what the bytes guarantee: half a step of the largest scale"),
-                ("max error", "what this tensor really lost, never above the bound"),
-                ("GB/s", "of f32 going in (encode) or coming out (decode), best of five"),
+                ("bound", "guaranteed by the encoded bytes: half a step of the largest scale"),
+                ("max error", "largest error of this tensor, never above the bound"),
+                ("GB/s", "of f32 data read (encode) or written (decode), best of five runs"),
             ]),
-            Block::text("Plain 4 bit is smaller than two-level 3 bit and closer to the original: prefer it."),
+            Block::text("Plain 4-bit blocks are both smaller and more accurate than two-level 3-bit blocks."),
         ]
     }
 

@@ -1,4 +1,4 @@
-//! The tour: one module per chapter, each with a `CHAPTER` in the list below.
+//! The tour: one module per chapter, each with a `CHAPTER` listed below.
 
 pub(crate) mod block;
 mod boosting;
@@ -14,24 +14,24 @@ use block::Block;
 
 use crate::error::CliError;
 
-/// Every chapter, in the order in which they are shown.
+/// All chapters, in display order.
 pub(crate) const CHAPTERS: &[Chapter] =
     &[codec::CHAPTER, weights::CHAPTER, networks::CHAPTER, boosting::CHAPTER, store::CHAPTER];
 
-/// A capability shown at work.
+/// A demonstration of one part of Bitgrain.
 pub(crate) struct Chapter {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub(crate) name: &'static str,
-    /// One line above its output.
+    /// Heading of its output.
     pub(crate) title: &'static str,
-    /// Does the work.
+    /// Runs the demonstration.
     pub(crate) run: fn() -> Result<Box<dyn Report>, CliError>,
 }
 
 /// Results of a chapter.
 pub(crate) trait Report {
-    /// Sentences, tables and charts, in the order in which they are shown.
+    /// Returns sentences, tables and charts, in display order.
     fn blocks(&self) -> Vec<Block>;
-    /// The same figures for programs.
+    /// Returns the measurements as JSON.
     fn to_json(&self) -> Result<Value, serde_json::Error>;
 }

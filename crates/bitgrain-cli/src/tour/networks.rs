@@ -1,4 +1,4 @@
-//! Chapter "networks": a classifier of handwritten digits, trained at f32, then saved, loaded and run in every dtype.
+//! Chapter "networks": trains a classifier of handwritten digits in f32, then saves, loads and runs it in every dtype.
 
 use std::time::Instant;
 
@@ -19,13 +19,13 @@ use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter = Chapter {
     name: "networks",
-    title: "Networks: handwritten digits learned at f32, then saved, loaded and run in every dtype",
+    title: "Networks: a classifier of handwritten digits, trained in f32 and run in every dtype",
     run,
 };
 
 const EPOCHS: usize = 12;
 
-/// Formats that a calibration pass is shown for.
+/// Formats that are also quantized with the results of a calibration pass.
 const CALIBRATED: [&str; 5] = ["q4_0", "int4", "q3_k", "int2", "int2@mse"];
 
 #[derive(Debug, Serialize)]
@@ -66,7 +66,8 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     }))
 }
 
-/// Every dtype, those of two bits with scales that are searched for as well, and some of llama.cpp's blocks.
+/// Returns every dtype, the 2-bit dtypes also with scales optimized for the squared error, and some of llama.cpp's
+/// blocks.
 fn formats() -> impl Iterator<Item = WeightFormat> {
     let searched =
         [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
@@ -91,7 +92,7 @@ impl Report for Networks {
                 format!("{:.1}", 1e6 * row.seconds_alone),
             ]);
         }
-        let mut gains = Table::new(&["format", "as it comes", "importances", "feedback", "accuracy", "feedback"], 1);
+        let mut gains = Table::new(&["format", "plain", "importance", "feedback", "accuracy", "with feedback"], 1);
         for row in &self.calibration {
             gains.row([
                 row.format.clone(),
@@ -103,10 +104,10 @@ impl Report for Networks {
             ]);
         }
         let same = self.formats.iter().all(|row| row.same_after_loading);
-        let loaded = if same { "gave the same bits as before" } else { "did not all give the same bits" };
+        let loaded = if same { "bit-identical outputs" } else { "different outputs in some formats" };
         vec![
             Block::text(format!(
-                "{} weights learned {} images in {} epochs and {:.1} s; {} of {} images by other hands are told apart.",
+                "{} weights, trained on {} images for {} epochs in {:.1} s; accuracy {} on {} images by other writers.",
                 self.weights,
                 self.learned,
                 self.epochs,
@@ -118,23 +119,26 @@ impl Report for Networks {
             Block::chart("Accuracy", &self.formats, |row| {
                 (row.format.clone(), row.accuracy.unwrap_or(f64::NAN), percent(row.accuracy))
             }),
-            Block::chart("Time per image, all at once", &self.formats, |row| {
+            Block::chart("Time per image in one batch", &self.formats, |row| {
                 (row.format.clone(), row.seconds, format!("{:.1} µs", 1e6 * row.seconds))
             }),
             Block::terms([
-                ("outputs", "cosine to what comes out at f32"),
-                ("weights", "cosine to the weights at f32"),
+                ("outputs", "cosine similarity to the outputs in f32"),
+                ("weights", "cosine similarity to the weights in f32"),
                 (
                     "optimum",
-                    "that of the best quantizer with as many levels and one scale, on normally distributed\n\
-                     weights; scales for groups of weights can pass it",
+                    "weight cosine of the best quantizer with as many levels and one scale, for normally\n\
+                     distributed weights; formats with a scale per group can exceed it",
                 ),
-                ("µs", "for an image, all of them at once, and one after another; best of five"),
+                ("µs", "time per image in one batch, and one image at a time; best of five runs"),
             ]),
-            Block::text(format!("Every network was saved and loaded before it ran, and {loaded}.")),
-            Block::text("How far outputs are off, without and with what a calibration pass saw:"),
+            Block::text(format!("Every network was saved and loaded before the measurement, with {loaded}.")),
+            Block::text(
+                "Relative error of the outputs without calibration, and with importance or error feedback from a calibration\n\
+                 pass; then the accuracy:",
+            ),
             Block::Table(gains),
-            Block::text("In your own program: docs/guide/run-a-network.md"),
+            Block::text("To use networks in your own program: docs/guide/run-a-network.md"),
         ]
     }
 

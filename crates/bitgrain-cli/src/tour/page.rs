@@ -1,4 +1,4 @@
-//! The tour as one HTML page that loads nothing: the style sheet of `bitgrain compare --report`, tables and bars.
+//! The tour as one self-contained HTML page: the style sheet of `bitgrain compare --report`, tables and bar charts.
 
 use bitgrain::nn::model::report::STYLE;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -7,7 +7,7 @@ use super::Chapter;
 use super::block::{Block, Chart};
 use crate::table::Table;
 
-/// Additions to the style sheet: definitions of terms, and charts side by side where there is room.
+/// Additions to the style sheet: definition lists, and charts side by side where they fit.
 const MORE_STYLE: &str = "
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; font-size: 13.5px; max-width: 90ch; }
 dt { font-weight: 600; } dd { margin: 0; color: var(--dim); }
@@ -16,7 +16,7 @@ dt { font-weight: 600; } dd { margin: 0; color: var(--dim); }
 nav a { color: var(--accent); margin-right: 14px; }
 ";
 
-/// The page with these chapters.
+/// Returns the page for these chapters.
 pub(crate) fn html(chapters: &[(&Chapter, Vec<Block>)]) -> String {
     html! {
         (DOCTYPE)
@@ -51,7 +51,7 @@ fn section(chapter: &Chapter, blocks: &[Block]) -> Markup {
             _ => None,
         })
         .collect();
-    // All charts of a chapter stand where the first one does, so that they can share a row.
+    // All charts of a chapter are placed where its first one is, so that they can share a row.
     let first = blocks.iter().position(|block| matches!(block, Block::Chart(_)));
     html! {
         section id=(chapter.name) {

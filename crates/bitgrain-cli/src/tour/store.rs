@@ -1,4 +1,4 @@
-//! Chapter "store": a week of reads, most of them of few tensors, and where the bits went.
+//! Chapter "store": a simulated week of skewed reads, and the resulting precision of every tensor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,18 +17,18 @@ use crate::number::{Size, digits};
 use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter =
-    Chapter { name: "store", title: "Store: a week of reads over 3,000 embeddings, and where the bits went", run };
+    Chapter { name: "store", title: "Store: precision of 3,000 embeddings after a week of reads", run };
 
 const EMBEDDINGS: usize = 3000;
 const DIMENSIONS: usize = 384;
-/// A tick every ten minutes, for a week.
+/// One tick every ten minutes for a week.
 const TICKS: u64 = 7 * 24 * 6;
 const TEN_MINUTES: u64 = 600_000;
 const READS_PER_TICK: u64 = 100;
-/// Any Monday.
+/// An arbitrary start, in milliseconds since 1970.
 const START: u64 = 1_700_000_000_000;
 
-/// A clock that only moves when it is told to.
+/// A clock that is advanced by the simulation.
 struct Simulated(AtomicU64);
 
 impl Clock for Simulated {
@@ -48,13 +48,13 @@ struct Store {
     bytes_after: u64,
     seconds: f64,
     groups: Vec<Group>,
-    /// Tensors whose error was larger than their bound: none.
+    /// Number of tensors whose error exceeds their bound; must be 0.
     beyond_their_bound: usize,
     #[serde(skip)]
     stats: StoreStats,
 }
 
-/// Embeddings that were read about as often.
+/// Embeddings with similar numbers of reads.
 #[derive(Debug, Serialize)]
 struct Group {
     name: &'static str,
@@ -68,7 +68,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let folder = tempfile::tempdir()?;
     let failed = || CliError::store(folder.path());
     let clock = Arc::new(Simulated(AtomicU64::new(START)));
-    // The only copy of these embeddings: however rarely they are read, they keep 3 bits.
+    // The store holds the only copy of these embeddings, so they are never evicted and keep at least 3 bits.
     let policy = || PolicyConfig { absent: AbsentRule::Never, ..PolicyConfig::default() };
     let config =
         || StoreConfig { clock: clock.clone(), sync: SyncMode::OnSeal, policy: policy(), ..StoreConfig::default() };
@@ -100,7 +100,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     store.compact(bitgrain::store::CompactOptions::default()).map_err(failed())?;
     store.close().map_err(failed())?;
 
-    // A new process would find it so.
+    // Reopen the store, to measure the data as another process would read it.
     let store = TensorStore::open(folder.path(), config()).map_err(failed())?;
     let stats = store.stats().map_err(failed())?;
     let seconds = start.elapsed().as_secs_f64();
@@ -120,7 +120,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     }))
 }
 
-/// Numbers around one of a few centres, as the embeddings of texts on a few subjects are.
+/// Returns a vector near one of 20 cluster centers, as sentence embeddings on a few subjects are.
 fn embedding(random: &mut fastrand::Rng) -> Vec<f32> {
     let centre = random.u64(..20);
     let mut centres = fastrand::Rng::with_seed(centre);
@@ -128,14 +128,14 @@ fn embedding(random: &mut fastrand::Rng) -> Vec<f32> {
     (0..DIMENSIONS).map(|_| 0.05 * (normal(&mut centres) + normal(random))).collect()
 }
 
-/// Zipf's law, about: the first embedding is read half as often again as the second.
+/// Draws an id by Zipf's law, approximately: the first embedding is read half as often again as the second.
 fn popular(random: &mut fastrand::Rng) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the number of embeddings")]
     let id = (EMBEDDINGS as f64 + 1.0).powf(random.f64()) as usize - 1;
     id.min(EMBEDDINGS - 1)
 }
 
-/// What each group has got, and how many tensors are further off than they may be.
+/// Reads all tensors; returns precision and cosine of each group, and the number of tensors that exceed their bound.
 fn looked_at(
     store: &TensorStore,
     vectors: &[Vec<f32>],
@@ -171,20 +171,20 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 
 impl Report for Store {
     fn blocks(&self) -> Vec<Block> {
-        let mut table = Table::new(&["embeddings", "tensors", "reads", "bits", "cosine to the original"], 1);
+        let mut table = Table::new(&["embeddings", "tensors", "reads", "bits", "cosine"], 1);
         for group in &self.groups {
             let [bits, cosine] = [group.mean_bits, group.mean_cosine].map(digits);
             table.row([group.name.to_owned(), group.tensors.to_string(), group.reads.to_string(), bits, cosine]);
         }
         let mut tiers = Vec::new();
-        // A vector takes every byte that is written to it.
+        // Writing to a vector cannot fail.
         let _ = chart::write(&self.stats, &mut tiers);
         let used: Vec<&TierStats> = self.stats.tiers.iter().filter(|tier| tier.tensors > 0).collect();
         #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
         let bytes = |tier: &&TierStats| (tier.tier.name().to_owned(), tier.bytes as f64, Size(tier.bytes).to_string());
         vec![
             Block::text(format!(
-                "{} reads in a simulated week, a tick every ten minutes; {} times a tensor got fewer bits; {:.1} s in all.",
+                "{} reads in a simulated week, one tick every ten minutes; {} tensors were re-encoded with fewer bits; {:.1} s in total.",
                 self.reads, self.moves, self.seconds
             )),
             Block::Terminal(String::from_utf8_lossy(&tiers).into_owned()),
@@ -194,8 +194,8 @@ impl Report for Store {
             }),
             Block::Table(table),
             Block::text(format!(
-                "{} of f32 were {} when they were put and are {} now. Opened again, {} tensors were further from the \
-                 original than their bound says.",
+                "{} of f32 took {} after the first write and take {} now. After reopening the store, {} tensors have an error \
+                 above their bound.",
                 Size(self.f32_bytes),
                 Size(self.bytes_at_first),
                 Size(self.bytes_after),

@@ -1,4 +1,4 @@
-//! Chapter "weights": a small model to GGUF and safetensors and back, at many formats and by a plan.
+//! Chapter "weights": converts a small model to GGUF and safetensors in several formats, and by a plan.
 
 use std::path::Path;
 use std::time::Instant;
@@ -20,11 +20,11 @@ use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter = Chapter {
     name: "weights",
-    title: "Weights: a small model to GGUF and safetensors, and what each format costs",
+    title: "Weights: a small model in GGUF and safetensors, and the error of each format",
     run,
 };
 
-/// Formats that are shown, with the container that holds them.
+/// Formats shown, each with its container.
 const FORMATS: [(&str, &str); 12] = [
     ("float16", "gguf"),
     ("q8_0", "gguf"),
@@ -83,8 +83,8 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     }))
 }
 
-/// Two layers of a transformer with weights like those of real ones: each matrix has its own spread, some rows are
-/// larger than others, and a few weights are far out.
+/// Writes two transformer layers with realistic weights: a different standard deviation per matrix, rows of different
+/// magnitude, and a few outliers.
 fn write_model(path: &Path) -> Result<(), CliError> {
     let matrices =
         [("embed.weight", 2048, 512), ("attn.weight", 1024, 512), ("up.weight", 1024, 512), ("down.weight", 512, 1024)];
@@ -114,7 +114,7 @@ fn row(model: &ModelFile, folder: &Path, format: &'static str, container: &'stat
     let start = Instant::now();
     quantize(model, &out, &recipe, &())?;
     let seconds = start.elapsed().as_secs_f64();
-    // Not what the conversion says it lost, but what the file gives back.
+    // Measure the file that was written, not the errors reported by the conversion.
     let back = ModelFile::open(&out)?;
     let compared = compare(model, &back, &())?;
     #[expect(clippy::cast_precision_loss, reason = "bytes of a small model")]
@@ -131,7 +131,7 @@ fn row(model: &ModelFile, folder: &Path, format: &'static str, container: &'stat
     })
 }
 
-/// A format per tensor, in four bits a weight: between q3_k and q4_k, where one format for all cannot go.
+/// Plans a format per tensor for 4 bits per weight, a size between q3_k and q4_k that no single format has.
 fn planned(model: &ModelFile) -> Result<Planned, CliError> {
     let container = bitgrain::nn::Container::Gguf;
     let budget = model.bytes() / 8;
@@ -162,7 +162,7 @@ impl Report for Weights {
         }
         let chosen = self.plan.formats.iter().map(|(tensor, format)| format!("  {tensor:<14} {format}"));
         let plan = format!(
-            "A plan for {}, between q3_k and q4_k: {} with a relative RMSE of {}, by choosing per tensor",
+            "A plan for a budget of {}, between q3_k and q4_k, takes {} with a relative RMSE of {}:",
             Size(self.plan.budget),
             Size(self.plan.bytes),
             digits(self.plan.relative_rmse)
@@ -179,13 +179,13 @@ impl Report for Weights {
             Block::terms([
                 (
                     "optimum",
-                    "the best quantizer with as many levels and one scale, on normally distributed weights;\n\
-                     blocks with scales of their own can pass it, because they follow each row",
+                    "SNR of the best quantizer with as many levels and one scale, for normally distributed weights;\n\
+                     block formats can exceed it, because their scales adapt to each row",
                 ),
-                ("GB/s", "of f32 converted, measured and written to disk, on every core"),
+                ("GB/s", "of f32 data converted, measured and written to disk, with all cores"),
             ]),
             Block::text([plan].into_iter().chain(chosen).collect::<Vec<_>>().join("\n")),
-            Block::text("On your own model: bitgrain quantize model.safetensors out.gguf --to q4_k"),
+            Block::text("To quantize your own model: bitgrain quantize model.safetensors out.gguf --to q4_k"),
         ]
     }
 

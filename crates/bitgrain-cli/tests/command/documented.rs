@@ -1,4 +1,4 @@
-//! Every command that a help text, the README or a guide shows runs.
+//! Runs every command in the help, the README and the guides.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ fn is_command(line: &str) -> bool {
     line.starts_with("bitgrain ") || line.contains("| bitgrain ")
 }
 
-/// The commands below `Examples:`, without the prose beside them.
+/// Returns the commands below `Examples:`, without the explanations next to them.
 fn of_help(words: &[&str]) -> Vec<String> {
     let text = help(words);
     let examples = ["Examples:\n", "Example:\n"].iter().find_map(|heading| text.split_once(heading));
@@ -25,7 +25,7 @@ fn of_help(words: &[&str]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for line in examples.lines().take_while(|line| !line.is_empty()).map(str::trim) {
         match commands.last_mut() {
-            // A long line was wrapped.
+            // Continuation of a wrapped line.
             Some(last) if !is_command(line) => *last = format!("{last} {line}"),
             _ => commands.push(line.to_owned()),
         }
@@ -34,7 +34,7 @@ fn of_help(words: &[&str]) -> Vec<String> {
     commands.into_iter().map(bare).collect()
 }
 
-/// The commands of the shell blocks of a page.
+/// Returns the commands in the shell blocks of a page.
 fn of_page(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).expect("a page");
     let (mut inside, mut commands) = (false, Vec::new());
@@ -47,27 +47,27 @@ fn of_page(path: &Path) -> Vec<String> {
     commands
 }
 
-/// Runs the commands of one page in order, in a copy of the fixture; commands in `done` ran on another page.
+/// Runs the commands of a page in order, in a copy of the fixture, except those in `done`, which ran for another page.
 fn run_page(name: &str, commands: &[String], fixture: &Path, done: &mut BTreeSet<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     copy(fixture, folder.path());
-    // A page that makes a store begins without it.
+    // Remove the stores that the page creates.
     for store in commands.iter().filter_map(|command| command.strip_prefix("bitgrain store init ")) {
         let _ = fs::remove_dir_all(folder.path().join(store.split(' ').next().unwrap_or_default()));
     }
     let tools = folder.path().join("tools");
     fs::create_dir(&tools).expect("writable");
     fs::write(tools.join("jq"), "#!/bin/sh\nexec cat\n").expect("writable");
-    // A link, not a copy: a file that another thread inherits as open for writing cannot be run.
+    // A link, not a copy: another thread may inherit the file as open for writing, and then it cannot be executed.
     symlink(env!("CARGO_BIN_EXE_bitgrain"), tools.join("bitgrain")).expect("linked");
     let paths = std::env::var("PATH").unwrap_or_default();
     for command in commands {
-        // The tour depends on nothing: each form of it runs once, the longest one in `tests/cli.rs`.
+        // The tour is slow and needs no files: each form runs once, and the longest in `tests/cli.rs`.
         let is_tour = command.starts_with("bitgrain tour");
         if is_tour && (command == "bitgrain tour --json" || !done.insert(command.clone())) {
             continue;
         }
-        // New stores; a second salvage into the same place is refused.
+        // `salvage` needs a destination that does not exist.
         let _ = fs::remove_dir_all(folder.path().join("rescued.store"));
         let mut shell = Command::new("sh");
         let shell = shell.arg("-c").arg(format!("chmod +x tools/jq; set -e; {command}"));

@@ -1,4 +1,4 @@
-//! A folder with every file that an example of a help text or a guide reads.
+//! A folder with every file that the examples in the help and the guides read.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
 
 fn values(count: usize) -> Vec<f32> {
     let mut random = fastrand::Rng::with_seed(count as u64);
-    // As large as the weights of a trained layer.
+    // The magnitude of weights of a trained layer.
     (0..count).map(|_| ((random.f32() + random.f32() + random.f32()) / 1.5 - 1.0) * 0.1).collect()
 }
 
@@ -35,7 +35,7 @@ fn safetensors(path: &Path, tensors: &[(&str, &[u64])]) {
     fs::write(path, writer.finish().expect("complete")).expect("writable");
 }
 
-/// Importances for `output.weight`.
+/// Writes an importance matrix for `output.weight`.
 fn importances(path: &Path) {
     let spec = TensorSpec { name: "output.weight".to_owned(), dtype: Dtype::F32, shape: vec![256] };
     let mut writer = Writer::new(Vec::new(), &[], &[spec]).expect("a header");
@@ -66,7 +66,7 @@ fn npy(path: &Path, shape: &[u64]) {
     fs::write(path, [f32_header(shape), bytes(&values(count(shape)))].concat()).expect("writable");
 }
 
-/// A table with these columns, the last of which is a function of the others.
+/// Writes a table with these columns; the last column is a function of the others.
 fn csv(path: &Path, columns: &[&str], classes: bool) {
     let mut text = columns.join(",") + "\n";
     for row in 0..240_usize {
@@ -78,7 +78,7 @@ fn csv(path: &Path, columns: &[&str], classes: bool) {
     fs::write(path, text).expect("writable");
 }
 
-/// A BERT without a block: words, positions and a norm.
+/// Writes a BERT model without blocks: embeddings and a layer norm.
 fn sentence_model(folder: &Path) {
     fs::create_dir_all(folder).expect("writable");
     let config = serde_json::json!({
@@ -107,7 +107,7 @@ pub(crate) fn run(folder: &Path, words: &str) {
     assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Makes the folder.
+/// Fills the folder.
 pub(crate) fn fill(folder: &Path) {
     let at = |name: &str| -> PathBuf { folder.join(name) };
     let tensors: [(&str, &[u64]); 4] =
@@ -143,7 +143,7 @@ pub(crate) fn fill(folder: &Path) {
     fs::copy(foreign.join("lightgbm_binary.txt"), at("lightgbm.txt")).expect("copied");
     fs::copy(foreign.join("xgboost_binary.ubj"), at("xgboost.ubj")).expect("copied");
     stores(folder);
-    // Inputs of `predict` and `--continue` that other examples write.
+    // Inputs of `predict` and `--continue`, which are outputs of other examples.
     run(folder, "train houses.csv --target price --model houses.bitgrain --rounds 3");
     run(folder, "train a.csv --target y --model m.bitgrain --rounds 3");
     run(folder, "train clicks.csv --target clicked --model clicks.bitgrain --rounds 3");
@@ -155,7 +155,7 @@ pub(crate) fn fill(folder: &Path) {
     }
 }
 
-/// Stores, and the npz and Parquet files that only they write.
+/// Creates stores, and the npz and Parquet files, which can only be exported from a store.
 fn stores(folder: &Path) {
     npy(&folder.join("words.npy"), &[200, 8]);
     run(folder, "store init words.store");
@@ -189,7 +189,7 @@ fn stores(folder: &Path) {
     ["tensors.store", "cache.store"].iter().for_each(|name| run(folder, &format!("store init {name}")));
 }
 
-/// A copy of a folder.
+/// Copies a folder.
 pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("writable");
     for entry in fs::read_dir(from).expect("a folder") {

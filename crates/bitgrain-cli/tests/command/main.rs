@@ -1,4 +1,4 @@
-//! Every subcommand as documents show it, and as scripts misuse it.
+//! Every subcommand, as documented and with invalid input.
 
 mod documented;
 mod fixture;

@@ -1,4 +1,4 @@
-//! Missing, empty and wrong files, outputs that cannot be written, and readers that close the pipe.
+//! Missing, empty and invalid inputs, outputs that cannot be written, and closed pipes.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use crate::fixture::{copy, fill};
 use crate::subcommands::subcommands;
 
-/// A command that succeeds on the fixture. Words in braces are inputs, words in brackets outputs.
+/// Commands that succeed on the fixture. Arguments in braces are inputs, arguments in brackets outputs.
 const ROWS: [&str; 36] = [
     "inspect {model.gguf}",
     "inspect {houses.csv}",
@@ -48,7 +48,7 @@ const ROWS: [&str; 36] = [
     "store compact {vectors.store}",
 ];
 
-/// Commands that print no more than a line and take no file that the rows above do not cover.
+/// Commands that print at most one line, and whose files the rows above cover.
 const OTHERS: [&str; 3] =
     ["store pin {vectors.store} mean hot", "store rm {vectors.store} mean", "store salvage {vectors.store} fresh"];
 
@@ -64,14 +64,14 @@ fn words(row: &str) -> Vec<String> {
     row.split(' ').map(|word| bare(word).to_owned()).collect()
 }
 
-/// The row with the word at `at` replaced.
+/// Returns the row with the argument at `at` replaced.
 fn with(row: &str, at: usize, other: &str) -> Vec<String> {
     let mut words = words(row);
     words[at] = other.to_owned();
     words
 }
 
-/// Indices of the words in such brackets.
+/// Returns the indices of the arguments in these brackets.
 fn marked(row: &str, bracket: char) -> Vec<usize> {
     row.split(' ').enumerate().filter(|(_, word)| word.starts_with(bracket)).map(|(at, _)| at).collect()
 }
@@ -82,11 +82,11 @@ fn bitgrain(folder: &Path, words: &[String], stdout: Stdio) -> Output {
     command.stderr(Stdio::piped()).spawn().expect("the binary runs").wait_with_output().expect("it ends")
 }
 
-/// Every path in a folder, so that nothing is left behind unseen.
+/// Lists every path in a folder, to detect files that a command leaves behind.
 fn listing(folder: &Path) -> BTreeSet<PathBuf> {
     let mut all = BTreeSet::new();
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()) {
-        // Stores keep a lock of their own.
+        // A store contains a lock file.
         if entry.is_dir() && entry.extension().is_none_or(|ending| ending != "store") {
             all.extend(listing(&entry));
         }
@@ -95,7 +95,7 @@ fn listing(folder: &Path) -> BTreeSet<PathBuf> {
     all
 }
 
-/// A command that must say in one `error:` line why it did nothing, and leave everything as it was.
+/// Runs a command that must fail with one `error:` line and must not change the folder.
 fn assert_refused(folder: &Path, words: &[String], mention: &str) {
     let before = listing(folder);
     let output = bitgrain(folder, words, Stdio::piped());
@@ -106,7 +106,7 @@ fn assert_refused(folder: &Path, words: &[String], mention: &str) {
     assert_eq!(listing(folder), before, "{words:?} left something behind");
 }
 
-/// A filled folder, with an empty file and an empty folder.
+/// Returns a filled folder that also has an empty file and an empty folder.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path());
@@ -136,7 +136,7 @@ fn inputs_that_are_missing_empty_or_folders_are_refused() {
     for row in rows() {
         for at in marked(row, '{') {
             for other in ["missing", "empty", "nothing", "-"] {
-                // Standard input is what `-` means to `embed --file`, and an empty file has no lines to embed.
+                // For `embed --file`, `-` is standard input, and an empty file has zero lines.
                 let is_lines = row.contains("--file {");
                 if !(is_lines && ["-", "empty"].contains(&other)) {
                     assert_refused(folder.path(), &with(row, at, other), other);
@@ -160,7 +160,7 @@ fn outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind() {
             assert_refused(path, &with(row, at, &format!("missing/{name}")), &name);
             #[cfg(target_os = "linux")]
             {
-                // A file system without room for new files.
+                // A file system in which files cannot be created.
                 assert_refused(path, &with(row, at, &format!("/proc/{name}")), "/proc/");
                 std::os::unix::fs::symlink("/dev/full", path.join(&name)).expect("a link");
                 assert_refused(path, &with(row, at, &name), &name);

@@ -1,4 +1,4 @@
-//! The subcommands, from the help texts.
+//! The subcommands, parsed from the help.
 
 use std::process::Command;
 
@@ -12,12 +12,12 @@ pub(crate) fn help(words: &[&str]) -> String {
 fn listed(words: &[&str]) -> Vec<String> {
     let text = help(words);
     let lines = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // Descriptions that take more lines go on further to the right.
+    // Continuation lines of a description are indented further.
     let lines = lines.filter(|line| !line.starts_with("    "));
     lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-/// The words of every subcommand: `["quantize"]`, `["store", "put"]`.
+/// Returns the path of every subcommand: `["quantize"]`, `["store", "put"]`.
 pub(crate) fn subcommands() -> Vec<Vec<String>> {
     let inner = |name: String| match listed(&[&name]) {
         none if none.is_empty() => vec![vec![name]],

@@ -26,7 +26,7 @@ fn every_figure_of_a_quantized_model_is_there() {
     let bias = rows.iter().find(|row| row["name"] == "layer.1.bias").expect("it was kept");
     assert!(bias["figures"]["snr_db"].is_null() && bias["optimum_db"].is_null());
     let said = printed(&["compare", &model, &small]);
-    for part in ["float32 > int4/32", "exact", "3 compared, 1 of them the same", "4.52 times smaller", "cosine    0.9"]
+    for part in ["float32 > int4/32", "exact", "3 compared, 1 of them identical", "4.52 times smaller", "cosine    0.9"]
     {
         assert!(said.contains(part), "`{part}` is not in\n{said}");
     }
@@ -38,7 +38,7 @@ fn a_model_is_the_same_as_itself() {
     let model = at(&folder, "a.safetensors");
     two_layers(&model);
     let said = printed(&["compare", &model, &model, "--threads", "2"]);
-    assert!(said.contains("3 compared, 3 of them the same") && said.contains("SNR       exact"), "{said}");
+    assert!(said.contains("3 compared, 3 of them identical") && said.contains("SNR       exact"), "{said}");
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn the_report_is_one_page_with_every_tensor_and_the_curve() {
     assert!(html.contains("data-name=\"&lt;script&gt;x\"") && html.contains("data-name=\"plain\""));
     assert!(!html.contains("<script>x") && !html.contains("http"));
     assert!(html.contains("class=\"curve\"") && html.contains("class=\"here\""));
-    // The other way round there is no curve: what was lost before cannot be measured.
+    // Without the original values of a quantized first model, the curve cannot be measured.
     printed(&["compare", &small, &model, "--report", &page]);
-    assert!(fs::read_to_string(&page).expect("written").contains("No curve: the first model is quantized itself"));
+    assert!(fs::read_to_string(&page).expect("written").contains("the first model is already quantized"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn what_cannot_be_compared_is_an_error() {
     assert!(refused(&["compare", &at(&folder, "missing"), &model]).contains("missing: "));
     let page = at(&folder, "nowhere/report.html");
     assert!(refused(&["compare", &model, &model, "--report", &page]).contains("nowhere"));
-    assert!(refused(&["compare", &model, &model, "--report", &model]).contains("would replace the model"));
+    assert!(refused(&["compare", &model, &model, "--report", &model]).contains("would overwrite the model"));
     let whole = fs::read(&model).expect("still there");
     fs::write(&other, &whole[..whole.len() / 2]).expect("written");
     assert!(refused(&["compare", &model, &other]).contains("b.safetensors"));
@@ -155,7 +155,7 @@ fn an_exact_copy_and_an_infinitely_wrong_one_are_told_apart() {
     assert_eq!((&broken["non_finite"], &broken["non_finite_in_second"]), (&1.into(), &3.into()));
     assert_eq!((&same["non_finite_in_second"], &report["overall"]["non_finite_in_second"]), (&0.into(), &3.into()));
     let said = printed(&["compare", &one, &other, "--report", &page]);
-    for part in ["not finite: broken: 3 values in the second model only", "infinite  3 errors", "left out  1 values"] {
+    for part in ["not finite: broken: 3 values only in the second model", "infinite  3 errors", "skipped   1 values"] {
         assert!(said.contains(part), "`{part}` is not in\n{said}");
     }
     let html = fs::read_to_string(&page).expect("written");

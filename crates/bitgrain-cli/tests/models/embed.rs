@@ -1,4 +1,4 @@
-//! `bitgrain embed` on a model of a few random weights.
+//! `bitgrain embed` with a small random model.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::made::{at, folder, json, printed, refused, values};
 const SIZE: usize = 32;
 const VOCABULARY: &str = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\ndog\n##s\nrun\n.\n";
 
-/// A BERT without a single block: words, positions and a norm.
+/// Writes a BERT model without blocks: embeddings and a layer norm.
 fn model(name: &str) -> String {
     let folder = folder(name);
     let config = serde_json::json!({
@@ -40,7 +40,7 @@ fn texts_are_shown_with_those_that_are_like_them() {
     let model = model("embed-shown");
     let shown = printed(&["embed", &model, "a dog", "a dogs run.", "a dog"]);
     assert!(shown.contains("| a dog") && shown.contains("1.0000"), "{shown}");
-    assert!(shown.contains("3 texts to 32 numbers each, float32"), "{shown}");
+    assert!(shown.contains("3 sentences, 32 dimensions, float32"), "{shown}");
     assert_eq!(printed(&["embed", &model, "Dogs zebra", "--tokens"]), "2 6 7 1 3\n");
 }
 

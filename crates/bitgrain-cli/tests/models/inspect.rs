@@ -133,7 +133,7 @@ fn values_far_from_zero_have_ends_that_differ() {
     assert!(9999.9 < low && low < mean && mean < high && high < 10_000.1, "{said}");
     let axis = said.lines().last().expect("the axis").split_whitespace().collect::<Vec<_>>();
     assert!(axis.len() == 2 && axis[0] != axis[1], "{said}");
-    // Three uniform numbers from 0 to 1 have the variance 1/4; theirs is that over 1.5 squared.
+    // The sum of three uniform numbers from 0 to 1 has the variance 1/4; `values` divides it by 1.5.
     let deviation = line("deviation").parse::<f64>().expect("a number");
     assert!((deviation / 0.03 - 1.0 / 3.0).abs() < 0.02, "{said}");
 }

@@ -1,4 +1,4 @@
-//! Small models on disk for the tests of commands, and the command itself.
+//! Small model files, and functions that run the command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,14 +15,14 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("output is UTF-8")
 }
 
-/// What a command prints, once it has done well.
+/// Runs a command that must succeed and returns its output.
 pub(crate) fn printed(arguments: &[&str]) -> String {
     let output = bitgrain(arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     text(&output.stdout).to_owned()
 }
 
-/// What a command says when it stops with an error.
+/// Runs a command that must fail and returns its error message.
 pub(crate) fn refused(arguments: &[&str]) -> String {
     let output = bitgrain(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stdout));
@@ -35,7 +35,7 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&printed(arguments)).expect("JSON")
 }
 
-/// A folder of its own for a test, empty.
+/// Returns an empty folder for one test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -43,12 +43,12 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The name of a file in a folder, as an argument.
+/// Returns the path of a file in a folder, as an argument.
 pub(crate) fn at(folder: &Path, file: &str) -> String {
     folder.join(file).to_str().expect("UTF-8").to_owned()
 }
 
-/// Numbers without a pattern a quantizer could use, from -1 to 1 and mostly near 0.
+/// Returns pseudo-random numbers from -1 to 1, most of them near 0.
 pub(crate) fn values(count: usize, seed: u64) -> Vec<f32> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..count).map(|_| (random.f32() + random.f32() + random.f32()) / 1.5 - 1.0).collect()
@@ -58,7 +58,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// A safetensors file of f32 tensors.
+/// Writes a safetensors file of f32 tensors.
 pub(crate) fn safetensors(path: &str, tensors: &[(&str, &[u64], Vec<f32>)]) {
     let spec = |(name, shape, _): &(&str, &[u64], Vec<f32>)| safetensors::TensorSpec {
         name: (*name).to_owned(),
@@ -72,7 +72,7 @@ pub(crate) fn safetensors(path: &str, tensors: &[(&str, &[u64], Vec<f32>)]) {
     std::fs::write(path, writer.finish().expect("complete")).expect("written");
 }
 
-/// Two matrices and a vector.
+/// Writes a model with two matrices and a vector.
 pub(crate) fn two_layers(path: &str) {
     safetensors(
         path,
@@ -84,7 +84,7 @@ pub(crate) fn two_layers(path: &str) {
     );
 }
 
-/// A GGUF file with a long list of tokens, one tensor that can be read and one that cannot.
+/// Writes a GGUF file with many tokens, one tensor that can be dequantized and one that cannot.
 pub(crate) fn gguf(path: &str) {
     let mut metadata = gguf::Metadata::default();
     metadata.set("general.architecture", "llama");

@@ -1,4 +1,4 @@
-//! Commands on models as a user meets them: the built binary on small files, its output and its exit codes.
+//! `compare`, `embed` and `inspect`: the built binary on small model files, its output and its exit codes.
 
 mod compare;
 mod embed;

@@ -7,7 +7,7 @@ use bitgrain::nn::ModelFile;
 use crate::model::folder;
 use crate::{bitgrain, refusal, sampled};
 
-/// Ways to say what is written; the plan of the last is made before.
+/// Options that choose the formats; `plan.json` is created first.
 const GOALS: [&[&str]; 8] = [
     &["--to", "int4"],
     &["--to", "q4_k"],
@@ -24,7 +24,7 @@ const RULES: [&[&str]; 5] =
     [&[], &["--keep", "b"], &["--keep", "b=int8/16"], &["--keep", "w", "--keep", "w=q8_0"], &["--keep", "x*"]];
 const OUTPUTS: [&str; 2] = ["gguf", "safetensors"];
 
-/// The words of a refusal, or the formats of which `w` must have one.
+/// Returns substrings of possible error messages, or the possible formats of `w`.
 fn expected(
     goal: &[&str],
     candidates: Option<&str>,
@@ -62,7 +62,7 @@ fn expected(
     };
     let followed = if planning || has("--to") { None } else { Some("int8".to_owned()) };
     let scaled = |name: &String| name.contains("int") || name == "ternary";
-    // A rule with a scaling of its own takes a calibration, but no group and no scale.
+    // A rule with a granularity accepts a calibration, but neither --group nor --scale.
     let ruled = rules.contains(&"b=int8/16") && settings.first() == Some(&"--calibrate");
     let usable = |name: &String| scaled(name) && !(name == "ternary" && settings.contains(&"mse"));
     if let [option, value] = settings {
@@ -137,7 +137,7 @@ fn every_combination_of_goals_candidates_and_rules_is_honored_or_refused() {
             (Ok(formats), None) => {
                 let model = ModelFile::open(folder.path().join(&name)).expect("written");
                 let found = model.tensor("w").expect("there").storage.to_string();
-                // The default candidates are more than the few that stand for them here.
+                // The list above has only some of the default candidates.
                 let named = goal.contains(&"--to") || candidates.is_some() || goal.contains(&"--plan");
                 assert!(!named || formats.contains(&found), "{words:?}: {found} of {formats:?}");
                 if settings == ["--scale", "channel"] {

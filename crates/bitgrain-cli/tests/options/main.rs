@@ -1,4 +1,4 @@
-//! Every combination of the options of `bitgrain quantize` is honored or refused.
+//! Every combination of the options of `bitgrain quantize` is applied or rejected.
 
 mod goals;
 mod model;
@@ -12,7 +12,7 @@ fn bitgrain(folder: &Path, arguments: &[String]) -> Output {
     command.current_dir(folder).arg("quantize").args(arguments).output().expect("the binary runs")
 }
 
-/// How a command ended: it did as told, or said which options are in the way.
+/// Returns the error message of a command, or `None` if it succeeded.
 fn refusal(output: &Output, arguments: &[String]) -> Option<String> {
     let said = String::from_utf8(output.stderr.clone()).expect("UTF-8");
     match output.status.code() {
@@ -22,10 +22,10 @@ fn refusal(output: &Output, arguments: &[String]) -> Option<String> {
     }
 }
 
-/// Calls `each` with every combination, or by default with a sample of `most`; `BITGRAIN_COMBINATIONS=all` takes all.
+/// Calls `each` with a sample of `most` combinations, or with all of them if `BITGRAIN_COMBINATIONS=all` is set.
 fn sampled(total: usize, most: usize, each: impl Fn(usize) + Sync) {
     let all = std::env::var("BITGRAIN_COMBINATIONS").is_ok_and(|text| text == "all");
-    // A stride that shares no factor with the total walks through every value of every option.
+    // A stride coprime to the total visits every value of every option.
     let prime = 7919;
     assert!(!total.is_multiple_of(prime));
     let count = if all { total } else { most.min(total) };

@@ -1,4 +1,4 @@
-//! `--to` with scale, group, calibration, importances, containers and shards.
+//! `--to` with granularity, group, calibration, importance matrix, containers and shards.
 
 use bitgrain::codec::weight::{QuantizedTensor, WeightFormat};
 use bitgrain::nn::ModelFile;
@@ -15,7 +15,7 @@ const PLAIN: [&str; 4] = ["float64", "float32", "float16", "bfloat16"];
 const WIDE: [&str; 6] = ["int64", "int32", "int16", "uint64", "uint32", "uint16"];
 const BYTES: [&str; 4] = ["fp8_e4m3", "fp8_e5m2", "int8", "uint8"];
 const NARROW: [&str; 7] = ["fp4", "int4", "int2", "uint4", "uint2", "ternary", "binary"];
-/// Names with a scaling of their own.
+/// Formats with a granularity.
 const SHAPED: [&str; 5] = ["int4/32", "int4/64", "int8/channel", "int8/tensor", "fp8_e4m3/none"];
 
 const SCALES: [Option<&str>; 5] = [None, Some("none"), Some("tensor"), Some("channel"), Some("group")];
@@ -38,7 +38,7 @@ fn names() -> Vec<&'static str> {
     [&BLOCKS[..], &PLAIN, &WIDE, &BYTES, &NARROW, &SHAPED].concat()
 }
 
-/// The full name of the format that must be written, or an option that must be named in the refusal.
+/// Returns the format that must be written, or the option that the error must name.
 fn expected(o: Options) -> Result<String, &'static str> {
     if o.shards && o.output != "safetensors.index.json" {
         return Err("--shard-size");
@@ -106,7 +106,7 @@ fn arguments(o: Options, output: &str) -> Vec<String> {
     all
 }
 
-/// Holds what was written against the format, the calibration and the importances that were asked for.
+/// Checks the output against the requested format, calibration and importance matrix.
 fn check_written(path: &std::path::Path, full: &str, o: Options) {
     let model = ModelFile::open(path).unwrap_or_else(|error| panic!("{o:?}: {error}"));
     let Ok(FormatChoice::To(format)) = full.parse() else { panic!("{full} is a format") };

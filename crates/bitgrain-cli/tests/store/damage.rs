@@ -1,4 +1,4 @@
-//! `verify`: what is damaged, and which exit code says so.
+//! `verify`: reported damage and exit codes.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn a_store_that_does_not_open_has_all_of_its_damage_listed() {
     let folder = folder.path();
     let files = segments(&folder.join("s"));
     assert!(files.len() >= 3, "a segment for each session");
-    // Headers of two segments, and a record of a third.
+    // Damage the headers of two segments, and a record of a third.
     flip(&files[0], 20);
     flip(&files[1], 20);
     let len = fs::metadata(&files[2]).expect("there").len();
@@ -83,7 +83,7 @@ fn bytes_that_a_crash_cut_short_are_told_and_are_no_damage() {
     let folder = folder.path();
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");
     store.put("x", &[100], &[0.5; 100]).expect("put");
-    // As if the process had ended here, in the middle of another write.
+    // The state after a crash in the middle of another write.
     fs::create_dir(folder.join("copy")).expect("made");
     for entry in fs::read_dir(folder.join("s")).expect("a folder").flatten() {
         fs::copy(entry.path(), folder.join("copy").join(entry.file_name())).expect("copied");

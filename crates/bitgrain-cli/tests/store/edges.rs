@@ -1,4 +1,4 @@
-//! Wrong clocks, second writers, live stores and odd folders, as a user of the command meets them.
+//! Wrong clocks, concurrent writers and folders with other files.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -28,7 +28,7 @@ fn times_in_another_unit_are_refused_and_simulated_ones_are_not() {
     let done = json(folder, &["tick", "s", "--now-ms", &later, "--simulate"]);
     assert_eq!(plan["moves"], done["moves"]);
     assert!(error(folder, &["tick", "s", "--simulate"]).contains("--now-ms"));
-    // The store is still in the present.
+    // The times in the store are unchanged.
     printed(folder, &["put", "s", "new", "v.npy"]);
     let created = json(folder, &["stat", "s", "new"])["created"].as_u64().expect("a time");
     assert!(created.abs_diff(now()) < HOUR);
@@ -113,7 +113,7 @@ fn a_store_is_not_made_among_other_files() {
     assert_eq!(fs::read_dir(folder.join("papers")).expect("a folder").count(), 1);
 }
 
-/// Days of use with single commands: put, append, get, tick, rm, compact, at simulated times, held against what was put.
+/// Simulates days of use with single commands (put, append, get, tick, rm, compact), and checks all values.
 #[test]
 fn days_of_single_commands_keep_what_was_put() {
     let folder = folder();
@@ -128,7 +128,7 @@ fn days_of_single_commands_keep_what_was_put() {
         if day % 3 == 2 {
             printed(folder, &["rm", "s", &present.remove(0)]);
         }
-        // The clock of some days is wrong.
+        // On some days the clock is wrong.
         let at = match day % 4 {
             1 => start.saturating_sub(day * 24 * HOUR),
             3 => start + 3650 * 24 * HOUR,

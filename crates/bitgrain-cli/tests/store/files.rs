@@ -1,4 +1,4 @@
-//! Tensors out to files and in again.
+//! Export to files and import from them.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ fn files_go_out_and_in_again() {
 fn a_tensor_of_several_pieces_comes_out_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    // More than a piece of an export, and more than a group of rows of Parquet.
+    // Larger than a piece of an export, and than a row group of Parquet.
     npy(folder, "long.npy", &[5_000_000], |at| (at % 1009) as f32);
     printed(folder, &["init", "s"]);
     printed(folder, &["put", "s", "long", "long.npy", "--lossless"]);
@@ -73,7 +73,7 @@ fn a_value_beyond_f32_is_called_that() {
     fs::write(folder.join("far.csv"), "x\n1.5\n1e300\n2\n").expect("written");
     let said = error(folder, &["put", "s", "far", "far.csv"]);
     assert!(said.contains("index 1 exceeds the range of f32") && !said.contains("not finite"), "{said}");
-    // The same from an array of f64.
+    // The same for an array of f64.
     let mut file = bitgrain::formats::npy::f32_header(&[3]);
     let at = file.windows(3).position(|three| three == b"<f4").expect("a type");
     file[at + 2] = b'8';
@@ -105,7 +105,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let far = "#1".repeat(33_000);
     npy(folder, "x.npy", &[1], |_| 1.0);
     printed(folder, &["put", "s", &far[..65_536], "x.npy"]);
-    // Names in a zip archive end at 65,535 bytes.
+    // Names in a zip archive have at most 65,535 bytes.
     error(folder, &["export", "s", "all.npz"]);
     assert_eq!(fs::read_dir(folder).expect("a folder").count(), before + 1);
 }

@@ -41,7 +41,7 @@ fn nothing_takes_the_place_of_frames_unless_that_is_said() {
     assert_eq!(json(folder, &["stat", "s", "room"])["frames"], 50);
     printed(folder, &["put", "s", "room", "m.npy", "--replace"]);
     assert!(json(folder, &["stat", "s", "room"])["frames"].is_null());
-    // And the other way round.
+    // Appending does not replace a tensor either.
     assert!(error(folder, &["append", "s", "m", "m.npy"]).contains("`m` is not temporal"));
 }
 
@@ -49,7 +49,7 @@ fn nothing_takes_the_place_of_frames_unless_that_is_said() {
 fn limits_hold_from_the_first_frame_on() {
     let folder = folder();
     let folder = folder.path();
-    // 8 bits of values around 290 are off by about 1.
+    // With 8 bits, values around 290 have an error of about 1.
     npy(folder, "steps.npy", &[6, 20], |at| 290.0 * (at as f32 * 0.7).sin());
     assert!(
         error(folder, &["append", "s", "tight", "steps.npy", "--max-error", "0.001"]).contains("above the limit 0.001")
@@ -62,7 +62,7 @@ fn limits_hold_from_the_first_frame_on() {
     assert!(found["provenance"]["bound"].as_f64().expect("a bound") <= 2.0);
     printed(folder, &["append", "s", "cold", "steps.npy", "--pin", "cold"]);
     assert_eq!(json(folder, &["stat", "s", "cold"])["provenance"]["bits"], 3);
-    // What could not be appended leaves limits as they were.
+    // A failed append leaves the limits unchanged.
     assert!(error(folder, &["append", "s", "loose", "v.npy", "--one", "--pin", "hot"]).contains("have 20 values"));
     assert_eq!(json(folder, &["stat", "s", "loose"])["pinned"], "warm");
 }

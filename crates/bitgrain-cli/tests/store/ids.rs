@@ -1,8 +1,8 @@
-//! Ids of all kinds.
+//! Ids with unusual characters, numbers and long names.
 
 use super::{error, folder, json, npy, printed, values};
 
-/// Names that terminals, file systems and JSON each have trouble with.
+/// Names that are difficult for terminals, file systems or JSON.
 const ODD: [&str; 6] = ["with space", "line\nbreak", "../up/and\\away", "🙂é", "\"quoted\" \\n", "\u{1b}[31mred"];
 
 #[test]
@@ -23,7 +23,7 @@ fn odd_names_reach_machines_as_they_are() {
     let listed = json(folder, &["ls", "s"]);
     let ids: Vec<&str> = listed.as_array().expect("a list").iter().filter_map(|about| about["id"].as_str()).collect();
     assert!(ODD.iter().all(|id| ids.contains(id)), "{ids:?}");
-    // Through files as well.
+    // Export and import keep the names.
     for file in ["all.npz", "all.safetensors"] {
         printed(folder, &["export", "s", file]);
         let other = format!("from-{file}");

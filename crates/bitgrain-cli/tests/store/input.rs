@@ -1,4 +1,4 @@
-//! Input that is none.
+//! Invalid input.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn a_folder_that_cannot_be_written_to_can_be_read() {
         }
     };
     allow(0o555);
-    // Those who may do everything are not stopped by permissions.
+    // Permissions do not restrict root.
     let free = fs::write(folder.join("s/probe"), "x").is_ok();
     if !free {
         for arguments in
@@ -82,7 +82,7 @@ fn a_file_of_a_newer_version_is_named() {
     bytes[8] = 99; // the version
     fs::write(&path, bytes).expect("written");
     let output = bitgrain(folder, &["verify", "s"]);
-    // Damage or version: the checksum comes first, or does not.
+    // A changed version is reported as such or as damage, depending on whether a checksum covers it.
     assert!(matches!(output.status.code(), Some(1 | 2)));
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("segment-"), "{said}");

@@ -1,4 +1,4 @@
-//! The store as a user of the command meets it.
+//! `bitgrain store`, run as a user runs it.
 
 mod damage;
 mod edges;
@@ -32,7 +32,7 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(folder, &arguments)).expect("JSON")
 }
 
-/// What a command said that answers "no".
+/// Runs a command that must exit with 1 and returns its output and its message.
 fn refusal(folder: &Path, arguments: &[&str]) -> (String, String) {
     let output = bitgrain(folder, arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -46,7 +46,7 @@ fn error(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).expect("UTF-8")
 }
 
-/// An npy file of f32.
+/// Writes an npy file of f32.
 fn npy(folder: &Path, name: &str, shape: &[usize], value: impl Fn(usize) -> f32) {
     let count = shape.iter().product::<usize>();
     let mut file = bitgrain::formats::npy::f32_header(&shape.iter().map(|&axis| axis as u64).collect::<Vec<_>>());
@@ -54,7 +54,7 @@ fn npy(folder: &Path, name: &str, shape: &[usize], value: impl Fn(usize) -> f32)
     fs::write(folder.join(name), file).expect("written");
 }
 
-/// A folder with a store of a matrix, a vector and a temporal tensor.
+/// Returns a folder with a store of a matrix, a vector and a temporal tensor.
 fn folder() -> tempfile::TempDir {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
@@ -68,7 +68,7 @@ fn folder() -> tempfile::TempDir {
     temporary
 }
 
-/// Segment files of a store in the order of their numbers.
+/// Lists the segment files of a store, in order of their numbers.
 fn segments(store: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(store).expect("a folder").map(|entry| entry.expect("an entry").path());
     let is_segment =
@@ -112,7 +112,7 @@ fn every_command_shows_examples() {
     let folder = tempfile::tempdir().expect("a folder");
     let help = printed(folder.path(), &["--help"]);
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // Longer lines go on further to the right.
+    // Continuation lines of a description are indented further.
     let commands = commands.filter(|line| !line.starts_with("    "));
     let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.contains(&"salvage") && commands.len() > 12, "{commands:?}");

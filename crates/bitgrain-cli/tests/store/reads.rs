@@ -1,4 +1,4 @@
-//! Reads count as use, and leave no litter.
+//! Recording of accesses.
 
 use super::{folder, json, npy, printed, segments};
 
@@ -6,8 +6,8 @@ use super::{folder, json, npy, printed, segments};
 fn a_read_leaves_no_segment_if_it_says_nothing_new() {
     let folder = folder();
     let folder = folder.path();
-    // Just put: another access within ten minutes counts as the same. If a new period has begun, the first read is
-    // written down, and the others are not.
+    // `m` was just put, and an access within the same ten minutes is not recorded. If a new period begins during the test,
+    // only the first read is recorded.
     printed(folder, &["get", "s", "m"]);
     let before = segments(&folder.join("s"));
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! `salvage`: what is readable of a damaged store, in a new one.
+//! `salvage`: the readable part of a damaged store is copied to a new one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::{bitgrain, error, flip, folder, json, name, printed, refusal, segments};
 
-/// Every file of a folder.
+/// Reads every file of a folder.
 fn bytes_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     entries.map(|entry| (name(&entry.path()), fs::read(entry.path()).expect("readable"))).collect()
 }
 
-/// Where a text first is in a file.
+/// Returns the offset of the first occurrence of a string in a file.
 fn place_of(path: &Path, text: &str) -> usize {
     let bytes = fs::read(path).expect("readable");
     bytes.windows(text.len()).position(|part| part == text.as_bytes()).expect("there")
@@ -51,7 +51,7 @@ fn what_is_readable_is_saved_and_what_is_not_is_named() {
     let folder = folder.path();
     printed(folder, &["compact", "s", "--all"]);
     let file = segments(&folder.join("s")).remove(0);
-    // The data of `m`, which lies behind its head.
+    // The data of `m` follows its header.
     let at = place_of(&file, "m");
     flip(&file, at + 3000);
     let room = json(folder, &["get", "s", "room"]);
@@ -112,7 +112,7 @@ fn what_is_reconstructed_goes_with_what_it_needs() {
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");
     let values: Vec<f32> = (0_u16..4000).map(|i| (f32::from(i) * 0.1).sin()).collect();
     let delta = |base: &str| Reconstruction::Delta { base: base.into(), values: DeltaValues::Delta(vec![1.0; 4000]) };
-    // In an order in which those that need others come first.
+    // The ids sort before those of the tensors that they are reconstructed from.
     store.put("z-base", &[4000], &values).expect("put");
     store.put_absent("a-sum", &[4000], &delta("z-base")).expect("put");
     store.put("y-broken", &[4000], &values).expect("put");
@@ -131,7 +131,7 @@ fn what_is_reconstructed_goes_with_what_it_needs() {
     for id in ["z-base", "a-sum"] {
         assert_eq!(json(folder, &["get", "s", id]), json(folder, &["get", "new", id]));
     }
-    // Its data is all there is of it now, and nothing may take that for a copy.
+    // The base is lost, so the data is the only copy and must not be evicted.
     let about = json(folder, &["stat", "new", "c-data"]);
     assert_eq!(
         (about["reconstructable"].as_bool(), about["provenance"]["tier"].as_str()),

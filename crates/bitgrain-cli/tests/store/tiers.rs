@@ -1,4 +1,4 @@
-//! Tiers, pins, and data that was evicted.
+//! Tiers, pins and evicted data.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use bitgrain::store::{SimulatedClock, StoreConfig, TensorStore};
 
 use super::{error, folder, json, printed};
 
-/// Days later, under a rule for what is evicted.
+/// Runs ticks over several days with a rule for evictions.
 fn idle_under(absent: AbsentRule, store: &Path) {
     let created = TensorStore::open_read_only(store).expect("opens").meta("m").expect("there").created;
     let clock = Arc::new(SimulatedClock::new(created));
@@ -47,7 +47,7 @@ fn idle_data_stays_by_default() {
     idle_under(PolicyConfig::default().absent, &folder.join("s"));
     printed(folder, &["get", "s", "m", "-o", "m2.npy"]);
     assert_eq!(json(folder, &["export", "s", "all.npz"])["left_out"].as_u64(), Some(0));
-    // The command's default is the same one.
+    // The default of the command is the same.
     let moves = json(folder, &["tick", "s", "--dry-run", "--now-ms", "9000000000000"])["moves"].clone();
     assert_eq!(moves.as_array().map(Vec::len), Some(0), "{moves}");
     let moves =

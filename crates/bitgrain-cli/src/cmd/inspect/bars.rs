@@ -1,15 +1,15 @@
-//! A histogram out of block characters, for 80 columns.
+//! Histogram made of block characters, at most 80 columns wide.
 
 use crate::number::ends;
 
-/// Lines of the drawing.
+/// Height of the bars in lines.
 const HEIGHT: usize = 9;
 
-/// Parts of a line that a block character can fill.
+/// Block characters by height, in eighths of a line.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Bars of `counts` between `min` and `max`, as high as the logarithms of the counts: a few values far out, which a
-/// quantizer's scale has to reach, would not be seen beside the many near the middle.
+/// Draws a histogram of `counts` between `min` and `max`. Bar heights are logarithmic, because outliers matter to a
+/// quantizer's scale but are few compared with the values near the center.
 pub(super) fn draw(counts: &[u64], min: f32, max: f32) -> String {
     let most = counts.iter().copied().max().unwrap_or(0);
     let heights: Vec<usize> = counts.iter().map(|count| eighths(*count, most)).collect();
@@ -30,7 +30,7 @@ pub(super) fn draw(counts: &[u64], min: f32, max: f32) -> String {
     out + &format!("  {:>widest$} └{}\n  {:>widest$}  {low}{:gap$}{high}", "", "─".repeat(counts.len()), "", "")
 }
 
-/// The height of a bar: nothing for none, an eighth of a line for one, all lines for the most.
+/// Returns the height of a bar in eighths of a line: 0 for an empty bin, 1 for one value, all lines for `most`.
 #[expect(clippy::cast_precision_loss, reason = "a logarithm to draw")]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 8 times the lines")]
 fn eighths(count: u64, most: u64) -> usize {

@@ -1,17 +1,17 @@
-//! Metadata on one line an entry, however long it is.
+//! Metadata, one line per entry.
 
 use bitgrain::formats::gguf::{Array, Value};
 use bitgrain::nn::model::ModelMetadata;
 
 use crate::printable::{printable, shortened};
 
-/// Characters of a value that are shown.
+/// Maximum number of characters shown of a value.
 const MOST: usize = 72;
 
-/// Elements of a list that are looked at: more do not fit on a line.
+/// Maximum number of list elements formatted; more do not fit on a line.
 const FIRST: usize = 24;
 
-/// Keys and what they say, in the order of the file.
+/// Returns keys and shortened values, in the order of the file.
 pub(super) fn lines(metadata: &ModelMetadata) -> Vec<(String, String)> {
     let keys = metadata.gguf.iter().map(|(key, value)| (key, one_line(value)));
     let strings = metadata.own_strings().map(|(key, value)| (key, shortened(value, MOST)));
@@ -41,7 +41,7 @@ fn one_line(value: &Value) -> String {
             Array::I32(v) => list("i32", v.len(), v.iter()),
             Array::F32(v) => list("f32", v.len(), v.iter()),
             Array::Bool(v) => list("booleans", v.len(), v.iter()),
-            // A token can be a whole page of text.
+            // A token can be very long.
             Array::String(v) => list("strings", v.len(), v.iter().map(|text| format!("{:?}", shortened(text, MOST)))),
             Array::U64(v) => list("u64", v.len(), v.iter()),
             Array::I64(v) => list("i64", v.len(), v.iter()),
@@ -50,7 +50,7 @@ fn one_line(value: &Value) -> String {
     }
 }
 
-/// `[151936 strings] "!", "\"", …`: the count, and as many elements as fit.
+/// Formats a list as `[151936 strings] "!", "\"", …`: its length, and the first elements that fit.
 fn list(kind: &str, count: usize, elements: impl Iterator<Item = impl ToString>) -> String {
     let mut line = format!("[{count} {kind}]");
     for (i, element) in elements.take(FIRST).enumerate() {

@@ -1,4 +1,4 @@
-//! `bitgrain inspect`: what a file holds, without reading what it need not.
+//! `bitgrain inspect`: contents of a model file or a table. Values are read only where they are shown.
 
 mod bars;
 mod metadata;
@@ -17,37 +17,37 @@ use bitgrain::nn::{ModelFile, ModelFileError, ModelTensor};
 use crate::error::CliError;
 use crate::printable::printable;
 
-/// Show what a file holds: a model's tensors or trees, one tensor's values, or a table's columns.
+/// Show the contents of a file: tensors or trees of a model, values of one tensor, or columns of a table.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain inspect model.gguf                       metadata, tensors, totals per format
-  bitgrain inspect ./folder                         a Hugging Face folder, sharded or not
+  bitgrain inspect ./folder                         a Hugging Face folder
   bitgrain inspect model.gguf blk.0.attn_q.weight   statistics and a histogram of one tensor
-  bitgrain inspect model.gguf 'blk.0.*'             only these tensors
-  bitgrain inspect weights.npz --json               the same for machines
-  bitgrain inspect houses.bitgrain                  trees, and which features matter; LightGBM and XGBoost too
-  bitgrain inspect data.csv                         what the columns of a table were taken for")]
+  bitgrain inspect model.gguf 'blk.0.*'             only matching tensors
+  bitgrain inspect weights.npz --json               JSON output
+  bitgrain inspect houses.bitgrain                  trees and feature importances
+  bitgrain inspect data.csv                         column types, ranges and missing values")]
 pub(crate) struct Args {
-    /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder; a model of trees of
-    /// bitgrain, LightGBM or XGBoost; or a table: .csv, .tsv, .parquet, .libsvm, .svm.
+    /// Model file (GGUF, safetensors, npy or npz), index of a sharded model, or folder; tree model (bitgrain, LightGBM or
+    /// XGBoost); or table (.csv, .tsv, .parquet, .libsvm or .svm).
     file: PathBuf,
-    /// A tensor to look into; with `*` or `?` in it, the tensors to list.
+    /// Name of a tensor whose values to summarize, or a pattern with * or ? of the tensors to list.
     tensor: Option<String>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// What a file is. Another kind of file gets a variant, and its line in [`open`].
+/// Contents of a file. A new kind of file needs a variant here and a case in [`open`].
 enum Subject {
     Weights(ModelFile),
     Trees(TreeModel),
     Table(Table),
 }
 
-/// Finds out what a file is by what is in it.
+/// Detects the kind of a file from its name and contents.
 fn open(path: &Path) -> Result<Subject, CliError> {
-    // What a download that failed leaves behind; no kind of file would say it as plainly.
+    // Failed downloads leave empty files behind; the parsers' errors would be less clear.
     if path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
         let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty");
         return Err(CliError::File { path: path.to_owned(), source });
@@ -65,7 +65,7 @@ fn open(path: &Path) -> Result<Subject, CliError> {
     Ok(Subject::Weights(ModelFile::open(path)?))
 }
 
-/// Whether the name is that of a file of weights, which may be too large to look through.
+/// Returns whether the name is that of a weight file, which may be too large to read as a tree model.
 fn holds_weights(path: &Path) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
     [".gguf", ".safetensors", ".safetensors.index.json", ".npy", ".npz"].iter().any(|ending| name.ends_with(ending))
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 fn weights(model: &ModelFile, args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     match args.tensor.as_deref() {
         None => model::show(model, &model.tensors().iter().collect::<Vec<_>>(), args.json, out),
-        // A tensor that is really called so comes first.
+        // A tensor whose name contains `*` or `?` takes precedence over the pattern.
         Some(name) if name.contains(['*', '?']) && model.tensor(name).is_err() => {
             model::show(model, &model.matching(name)?, args.json, out)
         }
@@ -90,7 +90,7 @@ fn weights(model: &ModelFile, args: &Args, out: &mut impl Write) -> Result<(), C
     }
 }
 
-/// The tensor of this name. The one that comes nearest is text from the file, and may be shown only as such.
+/// Returns the tensor with this name. The suggestion in the error comes from the file, so it is escaped.
 fn tensor<'a>(model: &'a ModelFile, name: &str) -> Result<&'a ModelTensor, ModelFileError> {
     model.tensor(name).map_err(|error| match error {
         ModelFileError::NoTensor { name, nearest } => {

@@ -1,4 +1,4 @@
-//! A model as a whole: what it is, what it says about itself, its tensors, its formats.
+//! Summary of a model file: container, metadata, tensors, totals per format.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::number::Size;
 use crate::printable::{printable, shape};
 use crate::table::Table;
 
-/// Bytes and weights of the tensors in one format.
+/// Totals of the tensors with the same storage format.
 #[derive(Debug, Default)]
 struct Total {
     tensors: u64,
@@ -20,7 +20,7 @@ struct Total {
     bytes: u64,
 }
 
-/// Shows `model`, and of its tensors these.
+/// Prints a summary of `model` and a list of `tensors`.
 pub(super) fn show(
     model: &ModelFile,
     tensors: &[&ModelTensor],
@@ -132,7 +132,7 @@ fn to_json(model: &ModelFile, tensors: &[&ModelTensor]) -> Value {
     })
 }
 
-/// A tensor without its values.
+/// Converts the properties of a tensor, without its values, to JSON.
 pub(super) fn tensor_json(tensor: &ModelTensor) -> Value {
     json!({
         "name": tensor.name,

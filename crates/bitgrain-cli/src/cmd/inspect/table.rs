@@ -1,4 +1,4 @@
-//! A table: what its columns were taken for.
+//! Summary of a table: type, range and missing values of each column.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::number::digits;
 use crate::printable::{printable, shortened};
 
-/// Texts that are shown of a column.
+/// Maximum number of distinct strings shown per column.
 const TEXTS: usize = 5;
 
 pub(super) fn show(path: &Path, table: &Table, json: bool, out: &mut impl Write) -> Result<(), CliError> {
@@ -21,7 +21,7 @@ pub(super) fn show(path: &Path, table: &Table, json: bool, out: &mut impl Write)
     let features = sparse.map_or(table.columns().len(), |sparse| sparse.n_features);
     let kind = if sparse.is_some() { "sparse features" } else { "columns" };
     writeln!(out, "{}: {} rows, {features} {kind}\n", path.display(), table.n_rows())?;
-    let mut shown = crate::table::Table::new(&["column", "holds", "range or texts", "mean", "missing"], 3);
+    let mut shown = crate::table::Table::new(&["column", "type", "range or strings", "mean", "missing"], 3);
     for column in table.columns() {
         shown.row(row(column, table.n_rows()));
     }
@@ -30,7 +30,7 @@ pub(super) fn show(path: &Path, table: &Table, json: bool, out: &mut impl Write)
         let (entries, cells) = (sparse.values.len() as u64, table.n_rows() as u64 * sparse.n_features as u64);
         #[expect(clippy::cast_precision_loss, reason = "a share to show")]
         let share = 100.0 * entries as f64 / cells.max(1) as f64;
-        writeln!(out, "\n{entries} entries, {share:.3} % of the features of all rows")?;
+        writeln!(out, "\n{entries} entries, {share:.3} % of all values")?;
     }
     Ok(())
 }
@@ -40,13 +40,13 @@ fn row(column: &Column, rows: usize) -> [String; 5] {
     let name = shortened(&column.name, 40);
     match column.summary() {
         Summary::Numbers { missing, range, sum, whole, bytes } => {
-            let kind = if whole { "whole numbers".to_owned() } else { format!("numbers (f{})", 8 * bytes) };
+            let kind = if whole { "integers".to_owned() } else { format!("numbers (f{})", 8 * bytes) };
             let range = range.map_or("-".to_owned(), |(low, high)| format!("{} to {}", digits(low), digits(high)));
             let mean = if missing < rows { digits(sum / (rows - missing) as f64) } else { "-".to_owned() };
             [name, kind, range, mean, missing.to_string()]
         }
         Summary::Texts { missing, counts } => {
-            let kind = format!("{} texts", counts.len());
+            let kind = format!("{} strings", counts.len());
             let mut texts: Vec<String> =
                 counts.iter().take(TEXTS).map(|(text, count)| format!("{} ({count})", shortened(text, 20))).collect();
             if counts.len() > TEXTS {

@@ -1,4 +1,4 @@
-//! One tensor: how it is stored, and what its values are like.
+//! Summary of one tensor: storage, statistics and a histogram of its values.
 
 use std::io::Write;
 
@@ -30,14 +30,14 @@ pub(super) fn show(tensor: &ModelTensor, json: bool, out: &mut impl Write) -> Re
     writeln!(out, "  values     {}", stats.count)?;
     let (min, max) = ends(stats.min, stats.max);
     writeln!(out, "  range      {min} to {max}")?;
-    // Rounded to more than the range is wide, the mean would lie outside of it.
+    // The mean gets enough digits to lie within the range when rounded.
     let width = f64::from(stats.max) - f64::from(stats.min);
     writeln!(out, "  mean       {}", digits_within(stats.mean, width))?;
     writeln!(out, "  deviation  {}", digits(stats.std))?;
     writeln!(out, "  RMS        {}", digits(rms(&stats)))?;
     writeln!(out, "  zeros      {}", stats.zeros)?;
     if stats.non_finite > 0 {
-        writeln!(out, "  not finite {} (NaN or infinite; left out above and below)", stats.non_finite)?;
+        writeln!(out, "  not finite {} (NaN or infinite; excluded from the statistics)", stats.non_finite)?;
     }
     if stats.count > stats.non_finite {
         writeln!(out, "\n{}", bars::draw(&stats.histogram, stats.min, stats.max))?;
@@ -45,7 +45,7 @@ pub(super) fn show(tensor: &ModelTensor, json: bool, out: &mut impl Write) -> Re
     Ok(())
 }
 
-/// Root mean square, which errors are relative to.
+/// Returns the root mean square, to which relative errors refer.
 fn rms(stats: &TensorStats) -> f64 {
     stats.std.hypot(stats.mean)
 }

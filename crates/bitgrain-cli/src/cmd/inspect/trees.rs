@@ -1,4 +1,4 @@
-//! A model of trees: what it takes, what it gives, and which features matter.
+//! Summary of a tree model: features, outputs and feature importances.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::number::{Size, digits};
 use crate::printable::{printable, shortened};
 use crate::table::Table;
 
-/// Features that are shown.
+/// Maximum number of features shown.
 const SHOWN: usize = 20;
 
-/// Characters of the longest bar.
+/// Length of the longest bar in characters.
 const BAR: f64 = 24.0;
 
 pub(super) fn show(path: &Path, model: &Model, json: bool, out: &mut impl Write) -> Result<(), CliError> {
@@ -55,7 +55,7 @@ pub(super) fn show(path: &Path, model: &Model, json: bool, out: &mut impl Write)
     }
     writeln!(out, "{table}")?;
     if order.len() > SHOWN {
-        writeln!(out, "\n{} more features, --json lists them all", order.len() - SHOWN)?;
+        writeln!(out, "\n{} more features; list all with --json", order.len() - SHOWN)?;
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ fn bar(gain: f64, most: f64) -> String {
 fn kind(kind: &InputKind) -> String {
     match kind {
         InputKind::Numeric => "numbers".to_owned(),
-        InputKind::Categorical { labels, .. } if !labels.is_empty() => format!("{} texts", labels.len()),
+        InputKind::Categorical { labels, .. } if !labels.is_empty() => format!("{} strings", labels.len()),
         InputKind::Categorical { known: Some(known), .. } => format!("{} categories", known.len()),
         InputKind::Categorical { .. } => "categories".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! `bitgrain quantize`: a model into smaller formats, with what that cost.
+//! `bitgrain quantize`: converts a model to smaller formats and reports the errors.
 
 mod request;
 mod show;
@@ -20,66 +20,67 @@ use crate::progress::Bar;
 use crate::size;
 use crate::threads::on_threads;
 
-/// Quantize a model: GGUF, safetensors (a file, an index of shards or a Hugging Face folder), npy or npz in; GGUF or
-/// safetensors out.
+/// Quantize a model from GGUF, safetensors (a file, an index of shards or a Hugging Face folder), npy or npz to GGUF or
+/// safetensors.
 ///
-/// Weight matrices are quantized; integers are kept, and so are vectors unless --keep names them. Formats: the block formats of
-/// llama.cpp, byte for byte (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, and
-/// dtypes (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64 uint32 uint16
-/// uint8 uint4 uint2 ternary binary), which take scales and go into .safetensors.
+/// Weight matrices are quantized. Integer tensors are kept, and so are vectors unless --keep names them. FORMAT is one of
+/// llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, or a
+/// dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64
+/// uint32 uint16 uint8 uint4 uint2 ternary binary). Blocks are byte-identical to llama.cpp's; dtypes are written to
+/// .safetensors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain quantize llama-folder/ out.safetensors --to int4 --group 32 --calibrate mse
   bitgrain quantize model.gguf small.gguf --to q4_k --keep 'output.weight=q6_k' --keep '*norm*'
   bitgrain quantize model.gguf fit.gguf --budget 60MB --plan plan.json     choose a format per tensor
-  bitgrain quantize model.gguf again.gguf --plan plan.json                 the same choice again")]
+  bitgrain quantize model.gguf again.gguf --plan plan.json                 reuse a saved plan")]
 pub(crate) struct Args {
-    /// The model to read.
+    /// Input model.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write: .gguf, .safetensors, or .safetensors.index.json for a model in shards.
+    /// Output file: .gguf, .safetensors, or .safetensors.index.json for a sharded model.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The format of every weight matrix.
+    /// Format of the weight matrices.
     #[arg(long, value_name = "FORMAT", value_parser = format_name, required_unless_present_any = ["budget", "max_rmse", "plan"])]
     to: Option<String>,
-    /// Weights that share a scale, for the dtypes [default: channel, or group below 8 bits].
+    /// Granularity of the scales of dtypes [default: channel, or group below 8 bits].
     #[arg(long, value_enum, value_name = "WHICH")]
     scale: Option<Scale>,
-    /// Number of weights that share a scale, for the dtypes: 32, 64, 128 or another multiple of 8.
+    /// Number of weights per scale of dtypes: 32, 64, 128 or another multiple of 8.
     #[arg(long, value_name = "N")]
     group: Option<usize>,
-    /// Calibration method, for the dtypes: absmax, percentile or percentile=P, mse, hqq [default: absmax].
+    /// Calibration method of dtypes: absmax, percentile, percentile=P, mse or hqq [default: absmax].
     #[arg(long, value_name = "METHOD")]
     calibrate: Option<Calibration>,
-    /// Tensors to keep as they are, or in a format of their own: 'GLOB' or 'GLOB=FORMAT'. May be repeated; the first
-    /// that matches decides. A FORMAT that names its scaling (int8/channel) overrides --scale and --group.
+    /// Tensors to keep unchanged (GLOB) or to convert to another format (GLOB=FORMAT). May be repeated; the first match
+    /// applies. A FORMAT with a granularity, such as int8/channel, overrides --scale and --group.
     #[arg(long, value_name = "GLOB[=FORMAT]")]
     keep: Vec<String>,
-    /// How much the error of each column matters: an importance matrix of llama.cpp (imatrix.gguf), or a file with a
-    /// vector per tensor.
+    /// Importance of each column's error: an importance matrix of llama.cpp (imatrix.gguf), or a file with one vector per
+    /// tensor.
     #[arg(long, value_name = "FILE")]
     imatrix: Option<PathBuf>,
-    /// What to do with NaN and infinite weights.
+    /// Handling of NaN and infinite weights.
     #[arg(long, value_enum, default_value = "reject")]
     non_finite: Policy,
-    /// Choose a format per tensor so that all tensors together take at most this, with the least error: 60MB, 1.5GiB.
+    /// Maximum size of all tensors, such as 60MB or 1.5GiB; formats are chosen per tensor to minimize the error.
     #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with_all = ["to", "max_rmse"])]
     budget: Option<u64>,
-    /// Choose a format per tensor so that the relative RMS error is at most this, in the fewest bytes.
+    /// Maximum relative RMS error; formats are chosen per tensor to minimize the size.
     #[arg(long, value_name = "X", conflicts_with = "to")]
     max_rmse: Option<f64>,
-    /// Formats to choose from with --budget and --max-rmse.
+    /// Formats that --budget and --max-rmse choose from.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = format_name)]
     candidates: Vec<String>,
-    /// Save the choice to this file; without --budget and --max-rmse, follow the one it holds.
+    /// Plan file: written with --budget or --max-rmse, otherwise read and applied.
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     plan: Option<PathBuf>,
-    /// Maximum size of a shard, where OUT is .safetensors.index.json [default: 5GB].
+    /// Maximum size of a shard if OUT is .safetensors.index.json [default: 5GB].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     shard_size: Option<u64>,
-    /// Threads to use; all cores if not given. The result is the same.
+    /// Number of threads [default: all cores]; the result does not depend on it.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Print JSON.
@@ -87,16 +88,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Which weights share a scale.
+/// Granularity of scales.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Scale {
-    /// Codes are the weights themselves, rounded and clamped.
+    /// No scale: weights are rounded and clamped.
     None,
-    /// One for the whole tensor.
+    /// One scale per tensor.
     Tensor,
-    /// One per row.
+    /// One scale per row.
     Channel,
-    /// One per group of a row's weights.
+    /// One scale per group of weights within a row.
     Group,
 }
 
@@ -111,19 +112,20 @@ impl From<Scale> for Granularity {
     }
 }
 
-/// The name of a format, checked but not parsed: `int4/64` contradicts `--scale channel`, its equal `int4` does not.
+/// Checks a format name without parsing it, because `int4/64` contradicts `--scale channel` and `int4`, although equal,
+/// does not.
 fn format_name(name: &str) -> Result<String, bitgrain::codec::CodecErr> {
     name.parse::<WeightFormat>().map(|_| name.to_ascii_lowercase())
 }
 
-/// What to do with NaN and infinities.
+/// Handling of NaN and infinite weights.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Policy {
-    /// Stop and name the first.
+    /// Fail and report the first one.
     Reject,
-    /// Take 0.
+    /// Replace them with 0.
     Zero,
-    /// Infinities become the row's largest finite magnitude, NaN 0.
+    /// Replace infinities with the largest finite magnitude of the row, and NaN with 0.
     Clamp,
 }
 
@@ -132,7 +134,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     show::show(args, &done, out)
 }
 
-/// What was planned and done.
+/// Report of the command.
 #[derive(serde::Serialize)]
 struct Done {
     plan: Option<PrecisionPlan>,
@@ -141,7 +143,7 @@ struct Done {
     conversion: Conversion,
 }
 
-/// How many tensors of the model have importances, of how many there are importances for.
+/// Coverage of the importance matrix.
 #[derive(serde::Serialize)]
 struct Covered {
     used: usize,
@@ -196,7 +198,7 @@ fn convert(args: &Args) -> Result<Done, CliError> {
     Ok(Done { plan, importance, conversion })
 }
 
-/// A plan is saved before the model is converted: it must not take the place of anything that is read or written.
+/// Fails if the plan, which is written before the model, would overwrite an input or the output.
 fn refuse_plan_over_others(args: &Args, model: &ModelFile) -> Result<(), CliError> {
     let Some(plan) = &args.plan else { return Ok(()) };
     let mut inputs = model.files().into_iter().chain([model.path(), &args.output]).chain(args.imatrix.as_deref());

@@ -1,4 +1,4 @@
-//! `Request`: the options of `bitgrain quantize` held against each other. An option is honored or refused, never ignored.
+//! `Request`: checked options of `bitgrain quantize`. An option that cannot be applied is an error; none is ignored.
 
 use bitgrain::codec::weight::WeightFormat;
 use bitgrain::nn::model::convert::{FormatChoice, FormatOptions, FormatOptionsError, Granularity, Recipe, Resolved};
@@ -8,10 +8,10 @@ use bitgrain::nn::{Container, ModelFile};
 use super::Args;
 use crate::error::CliError;
 
-/// Ending of an output that is written in shards.
+/// Ending of the index of a sharded output.
 const INDEX: &str = ".safetensors.index.json";
 
-/// Options that do not contradict each other.
+/// Options without contradictions.
 pub(super) struct Request<'a> {
     args: &'a Args,
     settings: FormatOptions,
@@ -20,19 +20,19 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Checks all options that need neither the model nor the output.
+    /// Checks the options that depend neither on the model nor on the output.
     pub(super) fn new(args: &'a Args) -> Result<Self, CliError> {
         let planning = args.budget.is_some() || args.max_rmse.is_some();
         if !args.candidates.is_empty() && !planning {
             return Err(CliError::Options {
                 problem: "--candidates has no effect without --budget or --max-rmse".to_owned(),
-                fix: "leave it out or give a goal",
+                fix: "omit it or add one of them",
             });
         }
         if args.shard_size.is_some() && !args.output.to_string_lossy().ends_with(INDEX) {
             return Err(CliError::Options {
                 problem: format!("--shard-size has no effect on the output {}", args.output.display()),
-                fix: "name it NAME.safetensors.index.json or leave out --shard-size",
+                fix: "omit it, or name the output NAME.safetensors.index.json",
             });
         }
         let scale = args.scale.map(Granularity::from);
@@ -46,7 +46,7 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// The recipe of --to and --keep. Every --keep must decide about at least one tensor.
+    /// Returns the recipe for --to and --keep. Every --keep must apply to at least one tensor.
     pub(super) fn recipe(&self, model: &ModelFile) -> Result<Recipe, CliError> {
         let mut recipe = Recipe::new(self.to.map_or(FormatChoice::Keep, |to| FormatChoice::To(to.format)));
         let mut decided: Vec<&str> = Vec::new();
@@ -57,13 +57,13 @@ impl<'a> Request<'a> {
             if free.is_empty() {
                 return Err(CliError::Options {
                     problem: format!("--keep '{pattern}' has no effect: earlier --keep options match the same tensors"),
-                    fix: "put it before them or leave it out",
+                    fix: "put it first or omit it",
                 });
             }
             if format.is_some() && free.iter().all(|tensor| tensor.storage.format().is_none()) {
                 return Err(CliError::Options {
-                    problem: format!("--keep '{pattern}=...' has no effect: `{}` does not hold weights", free[0].name),
-                    fix: "leave it out; integers are always kept",
+                    problem: format!("--keep '{pattern}=...' has no effect: `{}` is not a weight tensor", free[0].name),
+                    fix: "omit it; integer tensors are always kept",
                 });
             }
             decided.extend(free.iter().map(|tensor| tensor.name.as_str()));
@@ -72,12 +72,12 @@ impl<'a> Request<'a> {
         Ok(recipe)
     }
 
-    /// The formats that a plan chooses from; empty if nothing is planned.
+    /// Returns the formats that a plan chooses from, or none without planning.
     pub(super) fn candidates(&self, container: Container, planning: bool) -> Result<Vec<WeightFormat>, CliError> {
         if !planning {
             return Ok(Vec::new());
         }
-        // The default list names group lengths that the user did not ask for: options replace them.
+        // The default candidates have fixed group lengths; --scale and --group replace them.
         let default = |format: WeightFormat| {
             let base = if self.settings.scale.is_some() || self.settings.group.is_some() {
                 format.name().to_owned()
@@ -102,7 +102,7 @@ impl<'a> Request<'a> {
         Ok(formats)
     }
 
-    /// Refuses --imatrix if no format that may be written makes use of it.
+    /// Fails if none of the possible output formats uses --imatrix.
     pub(super) fn refuse_useless_importance(
         &self,
         candidates: &[WeightFormat],
@@ -125,7 +125,7 @@ impl<'a> Request<'a> {
         names.dedup();
         Err(CliError::Options {
             problem: format!("--imatrix has no effect on {}", names.join(", ")),
-            fix: "choose q4_0 to q6_k, iq4_nl, or a dtype with --calibrate mse, or leave it out",
+            fix: "use one of q4_0 to q6_k, iq4_nl or a dtype with --calibrate mse, or omit it",
         })
     }
 
@@ -139,16 +139,16 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A pattern, and the format of the tensors it matches unless they are kept as they are.
+/// Parses a pattern and the format of matching tensors; `None` keeps them unchanged.
 fn keep_rule(settings: FormatOptions, rule: &str) -> Result<(&str, Option<Resolved>), CliError> {
     let Some((pattern, name)) = rule.rsplit_once('=') else { return Ok((rule, None)) };
     let name = super::format_name(name).map_err(|_| CliError::UnknownFormat { name: name.to_owned() })?;
     Ok((pattern, Some(settings.resolve_override(&name).map_err(contradiction)?)))
 }
 
-/// The error in the words of the command line.
+/// Converts the error to the option names of the command line.
 fn contradiction(error: FormatOptionsError) -> CliError {
-    let fix = "leave one of them out";
+    let fix = "omit one of them";
     match error {
         FormatOptionsError::Contradiction { setting, value, format } => {
             CliError::Options { problem: format!("--{setting} {value} contradicts the format `{format}`"), fix }
@@ -158,7 +158,7 @@ fn contradiction(error: FormatOptionsError) -> CliError {
         }
         FormatOptionsError::Unused { setting, value, formats, reason } => CliError::Options {
             problem: format!("--{setting} {value} has no effect on {formats}: {reason}"),
-            fix: "leave it out",
+            fix: "omit it",
         },
         FormatOptionsError::Codec(source) => CliError::Codec(source),
         other => CliError::Options { problem: other.to_string(), fix },

@@ -1,4 +1,4 @@
-//! What `bitgrain quantize` prints when it is done.
+//! Output of `bitgrain quantize`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::number::{Size, digits};
 use crate::printable::printable;
 use crate::table::Table;
 
-/// Prints what was done: the curve of a plan, a row per tensor, what is not as it was asked for, and the sums.
+/// Prints the trade-off curve of a plan, a row per tensor, remarks, and totals.
 pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> {
     if args.json {
         return Ok(writeln!(out, "{}", serde_json::to_string_pretty(done)?)?);
@@ -40,10 +40,10 @@ pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(),
     write_remarks(conversion, out)?;
     for row in conversion.tensors.iter().filter(|row| row.figures.is_some_and(|f| f.relative_rmse > 0.9)) {
         let name = printable(&row.name);
-        writeln!(out, "{name}: next to nothing is left of it at {}; choose another format for it", row.to)?;
+        writeln!(out, "{name}: most of the signal is lost in {}; choose another format for it", row.to)?;
     }
     if let Some(Covered { used, all }) = done.importance {
-        writeln!(out, "importances for {used} tensors of the model, of {all} in the file")?;
+        writeln!(out, "importance matrix: used {used} of its {all} tensors")?;
     }
     let (before, after) = (conversion.bytes_before, conversion.bytes_after);
     writeln!(out, "{} -> {}{}", Size(before), Size(after), size_change(before, after))?;
@@ -60,14 +60,14 @@ pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(),
         )?;
         writeln!(
             out,
-            "quantized weights together: relative RMSE {:.5} (each tensor relative to itself), cosine {:.6}, largest error {:.3e}",
+            "all quantized weights: relative RMSE {:.5} (each tensor relative to itself), cosine {:.6}, largest error {:.3e}",
             conversion.tensor_rmse, conversion.overall.cosine, conversion.overall.max_error
         )?;
     }
     Ok(writeln!(out, "wrote {} ({})", args.output.display(), Size(conversion.file_bytes))?)
 }
 
-/// What is not as it was asked for, each reason once with the tensors it concerns.
+/// Prints the tensors that were not converted as requested, grouped by reason.
 fn write_remarks(conversion: &Conversion, out: &mut impl Write) -> Result<(), CliError> {
     let mut remarks: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in &conversion.tensors {
@@ -84,7 +84,7 @@ fn write_remarks(conversion: &Conversion, out: &mut impl Write) -> Result<(), Cl
     Ok(())
 }
 
-/// `, 7.05x smaller`; nothing for nothing.
+/// Formats the change in size as ` (7.05x smaller)`; empty if one of the sizes is 0.
 #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
 fn size_change(before: u64, after: u64) -> String {
     match (before, after) {
@@ -94,10 +94,10 @@ fn size_change(before: u64, after: u64) -> String {
     }
 }
 
-/// The trade-off curve as bars, thinned to a screenful, with what was chosen in its place.
+/// Prints the trade-off curve as bars, at most `LINES` of them, and marks the chosen point.
 fn write_curve(plan: &PrecisionPlan, out: &mut impl Write) -> Result<(), CliError> {
     const LINES: usize = 16;
-    writeln!(out, "size against relative RMS error, {} trade-offs measured:\n", plan.curve.len())?;
+    writeln!(out, "size and relative RMS error of {} measured trade-offs:\n", plan.curve.len())?;
     let worst = plan.curve.first().map_or(1.0, |point| point.relative_rmse).max(f64::MIN_POSITIVE);
     let step = plan.curve.len().div_ceil(LINES).max(1);
     let chosen = Point { bytes: plan.bytes, relative_rmse: plan.relative_rmse };
