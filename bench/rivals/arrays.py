@@ -1,9 +1,9 @@
-"""One rival of the suite `store`, for tensors of one shape: puts them, gets them, and prints what it took as a line of JSON.
+"""One library in the suite `store`: puts and gets tensors of one shape, and prints the times as a line of JSON.
 
     python arrays.py '{"library": "zarr", "folder": …}'
 
-Every tensor is an array of raw f32 in a folder of its own, uncompressed. What is read is compared before anything is timed.
-The arrays of the last round stay, so that the caller can see how much they take.
+Every tensor is an uncompressed f32 array in a separate folder. Values are checked before they are timed. The arrays of the
+last round are kept, so that the caller can measure their size.
 """
 
 import json
@@ -74,7 +74,7 @@ def main(job):
     order = random.Random(1)
 
     put, get, rows = [], [], {str(part): [] for part in job["rows"]}
-    # The first round is not timed: it warms up, and what it put is checked.
+    # The first round is a warm-up, and its data is checked.
     for number in range(job["rounds"] + 1):
         for path in paths:
             shutil.rmtree(path, ignore_errors=True)

@@ -1,9 +1,9 @@
-"""One rival of the suite `gbdt`, once: reads a table, bins, trains, predicts, and prints what it took as a line of JSON.
+"""One run of a library in the suite `gbdt`: reads a table, bins, trains, predicts, and prints its costs as a line of JSON.
 
     python rival.py '{"contender": "lightgbm", "folder": …}'
 
-The job says everything (its fields are those of `Job` in `bench/src/gbdt/job.rs`). Raw scores of the rows held back go
-to a file, and the caller measures how good they are.
+The job has the fields of `Job` in `bench/src/gbdt/job.rs`. Raw scores of the validation rows are written to a file, from
+which the caller computes the quality.
 """
 
 import json
@@ -14,14 +14,14 @@ import numpy as np
 
 
 def watched(work):
-    """What `work` returns, and the seconds it took: wall clock, and CPU of all threads."""
+    """Return the result of `work` and its duration in seconds: wall-clock time, and CPU time of all threads."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     return result, {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
 
 
 def status(field):
-    """A number of bytes from the kernel's account of this process; none where there is no such account."""
+    """Return a field of /proc/self/status in bytes, or None on systems without it."""
     try:
         with open("/proc/self/status", encoding="ascii") as lines:
             found = [line.split()[1] for line in lines if line.startswith(field + ":")]
@@ -31,7 +31,7 @@ def status(field):
 
 
 def forget_the_peak():
-    """The high-water mark of memory starts again from here: what imports and reading needed is not the rival's."""
+    """Reset the peak memory of this process, so that imports and reading the input do not count."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
@@ -156,7 +156,7 @@ class CatBoost:
 
 
 class ScikitLearn:
-    """Bins within `fit`. The number of threads is that of OpenMP, which the caller sets in the environment."""
+    """Binning is part of `fit`. OpenMP determines the number of threads, from a variable that the caller sets."""
 
     def __init__(self, job):
         import sklearn
@@ -209,7 +209,7 @@ def main(job):
     peak = status("VmHWM")
     del data
 
-    # The first call is not timed: it may build tables.
+    # The first call is a warm-up: it may build tables.
     np.save(job["scores"], np.asarray(rival.predict(held), dtype="<f8").reshape(-1))
     rows = x if job["predict_training_rows"] else held
     calls, spent = 0, {"wall": 0.0, "cpu": 0.0}

@@ -1,13 +1,13 @@
-//! Seeded inputs: the same bits on every machine and in every run.
+//! Seeded inputs: identical bits on every machine and in every run.
 
 use bitgrain::codec::random::SplitMix64;
 
 use crate::buffer::Buffer;
 
-/// The seed of every input.
+/// Seed of all inputs.
 pub(crate) const SEED: u64 = 0xB17_64A1;
 
-/// Random numbers for inputs.
+/// Random number generator for inputs.
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
@@ -19,9 +19,10 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// Roughly normal, mean 0 and deviation 1: a sum of eight uniform numbers, which needs no logarithm.
+    /// Returns a roughly normal number with mean 0 and standard deviation 1: a scaled sum of eight uniform numbers.
+    /// Unlike a logarithm, a sum has the same bits on every platform.
     pub(crate) fn normal(&mut self) -> f32 {
-        // Twice the sum of the means of eight 16-bit numbers is 8 · 65535; their deviation is 65536 · √(8/12).
+        // The sum of eight uniform 16-bit numbers has the mean 4 · 65535 and the standard deviation 65536 · √(8/12).
         const MEAN: f32 = 4.0 * 65_535.0;
         const DEVIATION: f32 = 53_509.92;
         let words = [self.next().to_le_bytes(), self.next().to_le_bytes()];
@@ -31,13 +32,13 @@ impl Random {
     }
 }
 
-/// `count` roughly normal values.
+/// Returns `count` roughly normal values.
 pub(crate) fn normal(count: usize) -> Buffer<f32> {
     let mut random = Random::new(SEED);
     Buffer::from_values((0..count).map(|_| random.normal()))
 }
 
-/// `count` codes, each from 0 to `max`.
+/// Returns `count` codes from 0 to `max`.
 pub(crate) fn codes(count: usize, max: u16) -> Buffer<u16> {
     let mut random = Random::new(SEED);
     let mut code = || u16::try_from(random.next() % (u64::from(max) + 1)).unwrap_or(max);

@@ -6,12 +6,12 @@ use std::process::Command;
 use bitgrain::kernels::Backend;
 use serde::Serialize;
 
-/// The machine and the source of a run.
+/// Machine and source revision.
 #[derive(Serialize)]
 pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) backends: Vec<&'static str>,
-    /// The checked-out commit, with `-dirty` if the tree differs from it; `None` outside a checkout.
+    /// Current commit, with `-dirty` if the tree differs from it; `None` outside a checkout.
     pub(crate) commit: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl Machine {
     }
 }
 
-/// The first CPU of `/proc/cpuinfo`. Family and model are added, because virtual machines hide the marketing name.
+/// Returns the first CPU in `/proc/cpuinfo`, with family and model, because virtual machines hide the marketing name.
 fn cpu_model() -> Option<String> {
     let info = fs::read_to_string("/proc/cpuinfo").ok()?;
     let field = |name: &str| {

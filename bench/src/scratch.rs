@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder.
+/// A folder that is deleted at the end.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Uses the folder named by `TMPDIR`, or one whose files are in memory, so that no disk affects the comparison.
+    /// Creates a folder in `TMPDIR` if it is set, otherwise in memory, so that no disk affects the comparison.
     pub(crate) fn new(suite: &str) -> io::Result<Self> {
         let memory = Path::new("/dev/shm");
         let chosen = std::env::var_os("TMPDIR").is_some() || !memory.is_dir();

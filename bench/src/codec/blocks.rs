@@ -33,7 +33,7 @@ pub(super) const IN_CACHE: Place = Place {
     decode_speed: Some(40.0),
 };
 
-/// Encode, then decode.
+/// Returns the tables for encoding and for decoding.
 pub(super) fn tables(effort: Effort, memory: &mut Memory, place: &Place) -> [Table; 2] {
     let [mut encode, mut decode] = [Vec::new(), Vec::new()];
     for width in BitWidth::ALL.into_iter().rev() {

@@ -15,7 +15,7 @@ use crate::report::{Row, Table, Unit};
 type FromF32<T> = fn(Backend, &[f32], &mut [T]) -> Result<usize, KernelError>;
 type ToF32<T> = fn(Backend, &[T], &mut [f32]) -> Result<usize, KernelError>;
 
-/// Every format, both ways.
+/// Returns a row for each format and direction.
 pub(super) fn table(effort: Effort) -> Table {
     let mut rows = Vec::new();
     rows.extend(both_ways(effort, "f16", f16_from_f32, f16_to_f32));

@@ -10,7 +10,7 @@ use crate::data;
 use crate::measure::{Contestant, Effort, Timing, race};
 use crate::report::{Row, Table, Unit};
 
-/// `dot_i8`, then `dot_blocks`.
+/// Returns the tables of `dot_i8` and `dot_blocks`.
 pub(super) fn tables(effort: Effort) -> [Table; 2] {
     let table = |title, note: &str, counted, axis, rows| Table {
         title,

@@ -10,10 +10,10 @@ use crate::data;
 use crate::measure::{Contestant, Effort, race};
 use crate::report::{Figure, Row, Table, Unit};
 
-/// Values of a block in cache.
+/// Number of values of a block in cache.
 const BLOCK: usize = 512;
 
-/// One large slice.
+/// Measures one large slice.
 pub(super) fn in_memory(effort: Effort, mut values: &[f32]) -> Table {
     progress("max_abs");
     for &backend in Backend::available() {
@@ -32,7 +32,7 @@ pub(super) fn in_memory(effort: Effort, mut values: &[f32]) -> Table {
     }
 }
 
-/// Blocks of 512 values, one call each.
+/// Measures blocks of 512 values, one call each.
 pub(super) fn in_cache(effort: Effort) -> Table {
     progress("max_abs in cache");
     let mut values = data::normal(IN_CACHE);

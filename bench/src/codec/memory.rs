@@ -1,4 +1,4 @@
-//! Values, their blocks and room for the values back: shared by the contestants, so that all get the same pages.
+//! Buffers for values, blocks and decoded values, shared by all contenders so that they use the same pages.
 
 use bitgrain::kernels::blocks::{blocks_len, decode_blocks, encode_blocks};
 use bitgrain::kernels::{Backend, BitWidth};
@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::data;
 use crate::rival::ruvector::Ruvector;
 
-/// Buffers for one count of values.
+/// Buffers for a number of values.
 pub(super) struct Memory {
     pub(super) values: Buffer<f32>,
     pub(super) blocks: Buffer<u8>,
@@ -26,12 +26,12 @@ impl Memory {
         }
     }
 
-    /// Bytes of the values.
+    /// Returns the size of the values in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.values)
     }
 
-    /// As `memcpy` of the values.
+    /// Copies the values with `memcpy`.
     pub(super) fn copy(&mut self) {
         self.back.copy_from_slice(&self.values);
     }
@@ -44,8 +44,8 @@ impl Memory {
         decode_blocks(backend, width, BLOCK, &self.blocks, &mut self.back).expect("blocks were encoded here");
     }
 
-    /// Panics unless every backend makes the scalar blocks and the scalar values, and these are close to the input.
-    /// Leaves the blocks of `width` behind.
+    /// Panics unless every backend returns the same blocks and values as the scalar one, and the values are close to
+    /// the input. The buffers then hold the blocks of `width`.
     pub(super) fn check(&mut self, width: BitWidth) {
         self.encode(Backend::scalar(), width);
         self.decode(Backend::scalar(), width);

@@ -15,13 +15,13 @@ use crate::measure::Pace;
 use crate::report::Report;
 use memory::Memory;
 
-/// Values of a comparison in cache: 16 KiB of f32, so that input, output and codes fit 32 KiB of L1 or nearly so.
+/// Number of values of a comparison in cache: 16 KiB of f32, so that input, output and codes fit in 32 KiB of L1.
 const IN_CACHE: usize = 4096;
 
-/// The block length of every comparison.
+/// Block length of all comparisons.
 const BLOCK: BlockLen = BlockLen::DEFAULT;
 
-/// Measures everything.
+/// Runs the suite.
 pub(crate) fn run(pace: Pace) -> Report {
     let large = match pace {
         Pace::Full => 64 << 20,
@@ -56,12 +56,12 @@ fn intro(large: usize) -> String {
     )
 }
 
-/// The name of the backend a caller gets unless it asks for another.
+/// Returns the name of the default backend.
 fn best() -> &'static str {
     Backend::best().name()
 }
 
-/// Says on the terminal what is being measured: a full run takes minutes.
+/// Prints the current measurement, because a full run takes minutes.
 fn progress(what: &str) {
     eprintln!("measuring {what}");
 }

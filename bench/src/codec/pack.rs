@@ -1,4 +1,4 @@
-//! Bit packing of byte codes alone, in cache, beside `bitpacking` and `fastlanes`.
+//! Bit packing of byte codes, in cache, compared with `bitpacking` and `fastlanes`.
 
 use bitgrain::kernels::codes::{pack_i8, pack_u8, unpack_i8, unpack_u8};
 use bitgrain::kernels::{Backend, BitWidth, KernelError, UnsignedWidth};
@@ -12,10 +12,10 @@ use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::bitpacking::Packing;
 use crate::rival::fastlanes::FastLanes;
 
-/// 16 KiB, a byte each.
+/// 16 KiB, one byte per code.
 const CODES: usize = 16 << 10;
 
-/// The widths the bars were set for come first; the others are shown.
+/// Widths with targets first, then the others.
 const WIDTHS: [(u8, bool); 7] = [(7, true), (5, true), (3, true), (6, false), (4, false), (2, false), (1, false)];
 
 const NOTE: &str = "In cache; a code counts as one byte in every library. Ours removes the sign, checks the range \
@@ -23,7 +23,7 @@ const NOTE: &str = "In cache; a code counts as one byte in every library. Ours r
     range. bitpacking packs u32 (16 KiB, to stay in L1). fastlanes is vectorized by the compiler, for the default target. \
     Targets apply to 7, 5 and 3 bits; 1 bit is `pack_u8`.";
 
-/// Everyone's buffers, all filled from the same codes.
+/// Buffers of all contenders, filled with the same codes.
 struct Lot {
     ours: Ours,
     four: Packing<BitPacker4x>,
@@ -31,7 +31,7 @@ struct Lot {
     lanes: FastLanes,
 }
 
-/// Pack, then unpack.
+/// Returns the tables for packing and for unpacking.
 pub(super) fn tables(effort: Effort) -> [Table; 2] {
     let [mut pack, mut unpack] = [Vec::new(), Vec::new()];
     for (bits, judged) in WIDTHS {
@@ -89,7 +89,7 @@ fn unpackers() -> Vec<Contestant<'static, Lot>> {
     list
 }
 
-/// Our buffers: signed codes from 2 bits on, unsigned ones at 1 bit, where there is no sign.
+/// Our buffers: signed codes for 2 bits or more, unsigned codes for 1 bit.
 struct Ours {
     bits: u8,
     signed: Buffer<i8>,
@@ -100,9 +100,9 @@ struct Ours {
 }
 
 impl Ours {
-    /// Panics unless every backend packs to the scalar bytes and gets the codes back.
+    /// Panics unless every backend packs to the same bytes as the scalar one and unpacks the original codes.
     fn checked(bits: u8) -> Self {
-        // The pattern with every bit set stands for no signed code.
+        // The pattern with all bits set is not a valid signed code.
         let qmax = BitWidth::new(bits).map_or(0, BitWidth::qmax);
         let largest = if qmax == 0 { 1 } else { 2 * qmax };
         let codes = data::codes(CODES, largest.into());
@@ -126,7 +126,7 @@ impl Ours {
             ours.unpack(backend).expect("codes are good");
             let same =
                 if bits == 1 { *ours.unsigned == *ours.unsigned_back } else { *ours.signed == *ours.signed_back };
-            assert!(same, "{backend} at {bits} bits: other codes came back");
+            assert!(same, "{backend} at {bits} bits: unpacked codes differ");
         }
         ours
     }

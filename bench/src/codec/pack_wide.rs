@@ -9,7 +9,7 @@ use crate::data;
 use crate::measure::{Contestant, Effort, race};
 use crate::report::{Row, Table, Unit};
 
-/// 16 KiB, two bytes each.
+/// 16 KiB, two bytes per code.
 const CODES: usize = 8 << 10;
 
 struct Wide {
@@ -19,7 +19,7 @@ struct Wide {
     back: Buffer<u16>,
 }
 
-/// Pack, then unpack.
+/// Returns the tables for packing and for unpacking.
 pub(super) fn tables(effort: Effort) -> [Table; 2] {
     let [mut pack, mut unpack] = [Vec::new(), Vec::new()];
     let bytes = CODES * size_of::<u16>();
@@ -43,7 +43,7 @@ pub(super) fn tables(effort: Effort) -> [Table; 2] {
 }
 
 impl Wide {
-    /// Panics unless every backend packs to the scalar bytes and gets the codes back.
+    /// Panics unless every backend packs to the same bytes as the scalar one and unpacks the original codes.
     fn checked(width: UnsignedWidth) -> Self {
         let mut wide = Self {
             width,
@@ -59,7 +59,7 @@ impl Wide {
             assert!(*wide.packed == *packed, "{backend} {width:?}: bytes differ from scalar");
             wide.back.fill(u16::MAX);
             wide.unpack(backend);
-            assert!(*wide.codes == *wide.back, "{backend} {width:?}: other codes came back");
+            assert!(*wide.codes == *wide.back, "{backend} {width:?}: unpacked codes differ");
         }
         wide
     }
@@ -69,6 +69,6 @@ impl Wide {
     }
 
     fn unpack(&mut self, backend: Backend) {
-        unpack_u16(backend, self.width, &self.packed, &mut self.back).expect("the stream is whole");
+        unpack_u16(backend, self.width, &self.packed, &mut self.back).expect("the stream is complete");
     }
 }

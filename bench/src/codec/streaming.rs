@@ -8,7 +8,7 @@ use super::{BLOCK, best, progress};
 use crate::measure::{Contestant, Effort, race};
 use crate::report::{Figure, Row, Table, Unit};
 
-/// Outputs from 1 MiB to all of `memory`, doubling.
+/// Measures outputs from 1 MiB to all of `memory`, doubling each time.
 pub(super) fn table(effort: Effort, memory: &mut Memory) -> Table {
     let width = BitWidth::W8;
     memory.check(width);

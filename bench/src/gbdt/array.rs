@@ -1,4 +1,4 @@
-//! Arrays as `.npy` files, which every contender reads.
+//! `.npy` files, the input format of all contenders.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,21 +6,21 @@ use std::path::Path;
 
 use bitgrain::formats::npy::{ByteOrder, Element, Header};
 
-/// Writes f32 in rows of `columns`, or a plain list if there is no such number.
+/// Writes f32 values as rows of `columns`, or as a vector if `columns` is `None`.
 pub(super) fn write(path: &Path, values: &[f32], columns: Option<usize>) -> io::Result<()> {
     let mut file = start(path, "<f4", values.len(), columns)?;
     values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?;
     file.flush()
 }
 
-/// Writes a list of f64.
+/// Writes a vector of f64.
 pub(super) fn write_wide(path: &Path, values: &[f64]) -> io::Result<()> {
     let mut file = start(path, "<f8", values.len(), None)?;
     values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?;
     file.flush()
 }
 
-/// Reads the f32 of a file and the length of its rows: 1 for a list.
+/// Reads f32 values and the length of their rows, which is 1 for a vector.
 pub(super) fn read(path: &Path) -> io::Result<(Vec<f32>, usize)> {
     let (bytes, header) = open(path, Element::F32)?;
     let columns = header.shape.get(1).map_or(Ok(1), |&columns| usize::try_from(columns)).map_err(io::Error::other)?;
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path) -> io::Result<(Vec<f32>, usize)> {
     Ok((chunks.iter().map(|&value| f32::from_le_bytes(value)).collect(), columns))
 }
 
-/// Reads the f64 of a file.
+/// Reads f64 values.
 pub(super) fn read_wide(path: &Path) -> io::Result<Vec<f64>> {
     let (bytes, header) = open(path, Element::F64)?;
     let (chunks, _) = bytes[header.range()].as_chunks::<8>();
@@ -38,7 +38,7 @@ pub(super) fn read_wide(path: &Path) -> io::Result<Vec<f64>> {
 fn start(path: &Path, dtype: &str, len: usize, columns: Option<usize>) -> io::Result<BufWriter<File>> {
     let shape = columns.map_or_else(|| format!("{len},"), |columns| format!("{}, {columns}", len / columns));
     let mut text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // The elements begin at a multiple of 64 bytes, as the format asks.
+    // The format requires data to start at a multiple of 64 bytes.
     while (10 + text.len() + 1) % 64 != 0 {
         text.push(' ');
     }

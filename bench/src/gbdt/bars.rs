@@ -4,7 +4,7 @@ use super::contender::{SYMMETRIC_RIVAL, Side, YARDSTICK};
 use super::contest::{Contest, Entry};
 use crate::report::{Figure, Finding, Verdict};
 
-/// Every bar over the contests that are judged; none of those whose contenders did not run.
+/// Checks every target against the contests with targets. Targets whose contenders did not run are skipped.
 pub(super) fn judge(contests: &[Contest]) -> Vec<Verdict> {
     type Ratio = fn(&Contest) -> Option<f64>;
     let bars: [(&str, Figure, Ratio); 6] = [
@@ -64,7 +64,7 @@ mod tests {
     use crate::gbdt::contest::tests::{contest, entry};
     use crate::gbdt::job::Objective;
 
-    /// Seconds of binning, training and prediction, megabytes, quality.
+    /// Returns entries with seconds of binning, training and prediction, megabytes and quality.
     fn contenders() -> Vec<Entry> {
         vec![
             entry("f32", [1.0, 10.0, 0.2, 50.0, 0.8]),
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn speed_counts_only_at_equal_quality() {
         let verdicts = found(contest(Objective::Binary, contenders()));
-        // pair4 is faster and worse: it is pair8 that counts; and CatBoost is not the rival to beat.
+        // pair4 is faster but less accurate, so pair8 counts. CatBoost is not the competitor to beat.
         assert_eq!(verdicts[0], (true, "worst 2.00× (made up, 1 thread)".into()));
         assert_eq!(verdicts[1], (true, "worst 1.60× (made up, 1 thread)".into()));
     }

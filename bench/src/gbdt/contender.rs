@@ -5,31 +5,31 @@ use std::process::{Command, Stdio};
 
 use super::job::{Answer, Job};
 
-/// One library with one way of training.
+/// A library with one training configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Contender {
-    /// In tables.
+    /// Name in tables.
     pub(super) name: &'static str,
-    /// In jobs.
+    /// Name in jobs.
     pub(super) key: &'static str,
     pub(super) side: Side,
 }
 
-/// Whose a contender is, and what it is compared by.
+/// Owner of a contender and the comparison it takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Leaf by leaf; gradients in full.
+    /// Ours: leaf-wise trees, f32 gradients.
     Full,
-    /// Leaf by leaf; gradients as pairs of small codes.
+    /// Ours: leaf-wise trees, quantized gradients.
     Small,
-    /// One question for all nodes of a level.
+    /// Ours: symmetric trees.
     Symmetric,
     Rival,
 }
 
-/// The rival that defines equal quality, and that binning, memory and prediction are held against.
+/// Competitor that defines equal quality and is the reference for binning, memory and prediction.
 pub(super) const YARDSTICK: &str = "lightgbm";
-/// The rival with symmetric trees.
+/// Competitor with symmetric trees.
 pub(super) const SYMMETRIC_RIVAL: &str = "catboost";
 
 const fn ours(name: &'static str, key: &'static str, side: Side) -> Contender {
@@ -40,7 +40,7 @@ const fn rival(name: &'static str, key: &'static str) -> Contender {
     Contender { name, key, side: Side::Rival }
 }
 
-/// All of them, in the order of the tables.
+/// All contenders, in table order.
 pub(super) const CONTENDERS: [Contender; 10] = [
     ours("**bitgrain** f32", "f32", Side::Full),
     ours("**bitgrain** pair8", "pair8", Side::Small),
@@ -54,11 +54,11 @@ pub(super) const CONTENDERS: [Contender; 10] = [
     rival("scikit-learn", "scikit-learn"),
 ];
 
-/// Commands that start processes.
+/// Programs that run contenders.
 pub(super) struct Starter {
-    /// This program, which is also our contender.
+    /// This program, which runs our contenders.
     program: PathBuf,
-    /// None if there is no Python: rivals fail, and say so.
+    /// Python interpreter; without one, the competitors fail with an error.
     python: Option<PathBuf>,
 }
 
@@ -67,10 +67,10 @@ impl Starter {
         Ok(Self { program: std::env::current_exe()?, python })
     }
 
-    /// One run in a process of its own.
+    /// Runs a contender in a separate process.
     ///
     /// # Errors
-    /// Why there is no answer, in a line for the reader.
+    /// Returns one line that describes the failure.
     pub(super) fn run(&self, side: Side, job: &Job) -> Result<Answer, String> {
         let text = serde_json::to_string(job).map_err(|e| e.to_string())?;
         let mut command = if side == Side::Rival {
@@ -83,7 +83,7 @@ impl Starter {
             command.arg("contend");
             command
         };
-        // Libraries that ask OpenMP rather than their parameters.
+        // Some libraries take the number of threads from OpenMP instead of their parameters.
         command.arg(text).env("OMP_NUM_THREADS", job.threads.to_string()).env("PYTHONDONTWRITEBYTECODE", "1");
         let done = command.stdin(Stdio::null()).output().map_err(|e| format!("it could not be started: {e}"))?;
         let answer = Answer::parse(&String::from_utf8_lossy(&done.stdout)).filter(|_| done.status.success());

@@ -11,34 +11,34 @@ use super::contender::{CONTENDERS, Contender, SYMMETRIC_RIVAL, Side, Starter, YA
 use super::job::{Answer, Job, Objective, Seconds};
 use crate::data::{Random, SEED};
 
-/// Rivals that need so many times the seconds of the fastest do not run again.
+/// Competitors slower than the fastest by this factor run only once.
 const FAR_BEHIND: f64 = 1.5;
 
-/// As good as the yardstick: not worse by more than this share of its figure.
+/// Maximum relative quality deficit for equal quality.
 const AS_GOOD: f64 = 0.001;
 
 /// Number of runs per contender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
     pub(super) repetitions: usize,
-    /// No further repetition begins after it.
+    /// Time after which no further repetition starts.
     pub(super) budget: Duration,
 }
 
 /// Result of a contest.
 pub(super) struct Contest {
-    /// `binary, 1 thread`.
+    /// Title, such as `binary, 1 thread`.
     pub(super) title: String,
     pub(super) objective: Objective,
     pub(super) judged: bool,
-    /// Whether prediction is of the many rows that the bar speaks of.
+    /// Whether prediction is timed on as many rows as its target requires.
     pub(super) predicts_many: bool,
     pub(super) entries: Vec<Entry>,
-    /// Failed contenders with the reason.
+    /// Failed contenders and their errors.
     pub(super) failures: Vec<(Contender, String)>,
 }
 
-/// A contender with the medians of its runs.
+/// Medians of a contender's runs.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Entry {
     #[serde(skip)]
@@ -49,7 +49,7 @@ pub(super) struct Entry {
     pub(super) train: Seconds,
     pub(super) predict: Seconds,
     pub(super) peak_bytes: Option<u64>,
-    /// On the rows held back: area under the ROC curve, or root of the mean squared error.
+    /// Quality on the validation rows: area under the ROC curve, or root mean squared error.
     pub(super) quality: f64,
 }
 
@@ -76,7 +76,7 @@ impl Entry {
 }
 
 impl Contest {
-    /// The entry of a contender, if it finished.
+    /// Returns the entry of a contender, if it finished.
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.contender.key == key)
     }
@@ -88,24 +88,24 @@ impl Contest {
         Some(better / wanted)
     }
 
-    /// Whether an entry predicts as well as the yardstick.
+    /// Returns whether an entry has equal quality.
     pub(super) fn as_good(&self, entry: &Entry) -> bool {
         self.gain(entry).is_some_and(|gain| gain >= -AS_GOOD)
     }
 
-    /// The rival that trains fastest of those that predict as well as the yardstick.
+    /// Returns the competitor of equal quality that trains fastest.
     pub(super) fn fastest_rival(&self) -> Option<&Entry> {
         self.fastest(|contender| contender.side == Side::Rival)
     }
 
-    /// The fastest of some contenders that predict as well as the yardstick.
+    /// Returns the fastest of some contenders of equal quality.
     pub(super) fn fastest(&self, of: impl Fn(Contender) -> bool) -> Option<&Entry> {
         let good = self.entries.iter().filter(|entry| of(entry.contender) && self.as_good(entry));
         good.min_by(|a, b| a.train.wall.total_cmp(&b.train.wall))
     }
 }
 
-/// Runs every contender, and again while the effort lasts.
+/// Runs every contender repeatedly, within the time budget.
 pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort, contest: &mut Contest) {
     let start = Instant::now();
     let (mut answers, mut quality) = (BTreeMap::<&str, Vec<Answer>>::new(), BTreeMap::<&str, Vec<f64>>::new());
@@ -115,7 +115,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
         if repetition > 0 && start.elapsed() > effort.budget {
             break;
         }
-        // A new order each time, so that no contender always follows the same predecessor.
+        // A new random order each time, so that no contender always follows the same predecessor.
         order.sort_by_cached_key(|_| random.next());
         for &contender in &order {
             if contest.failures.iter().any(|(failed, _)| *failed == contender) || is_far_behind(contest, contender) {
@@ -132,7 +132,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
                     quality.entry(contender.key).or_default().push(found);
                 }
                 Err(why) => {
-                    eprintln!("going on without {}: {why}", contender.key);
+                    eprintln!("continuing without {}: {why}", contender.key);
                     contest.failures.push((contender, why));
                 }
             }
@@ -145,7 +145,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
     }
 }
 
-/// Whether more runs of a rival could not change any bar.
+/// Returns whether further runs of a competitor cannot change any result.
 fn is_far_behind(contest: &Contest, contender: Contender) -> bool {
     let needed = contender.side != Side::Rival || [YARDSTICK, SYMMETRIC_RIVAL].contains(&contender.key);
     let fastest = contest.fastest_rival().map(|entry| entry.train.wall);
@@ -172,7 +172,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 pub(super) mod tests {
     use super::*;
 
-    /// An entry of made-up numbers: seconds of binning, training and prediction, megabytes, quality.
+    /// Returns an entry with these seconds of binning, training and prediction, megabytes and quality.
     pub(in super::super) fn entry(key: &str, [bin, train, predict, peak, quality]: [f64; 5]) -> Entry {
         let contender = CONTENDERS.into_iter().find(|contender| contender.key == key).expect("a contender");
         let took = |wall| Seconds { wall, cpu: wall };

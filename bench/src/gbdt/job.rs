@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Settings that all contenders share, as far as they have them.
+/// Settings of all contenders, as far as they support them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) rounds: usize,
     pub(crate) leaves: usize,
-    /// Of symmetric and depth-wise trees.
+    /// Depth of symmetric and depth-wise trees.
     pub(crate) depth: usize,
     pub(crate) bins: u32,
     pub(crate) learning_rate: f64,
     pub(crate) min_child_samples: usize,
-    /// Another one for every run, so that the quality of none is luck.
+    /// Different for every run, so that quality does not depend on one seed.
     pub(crate) seed: u64,
 }
 
@@ -28,31 +28,31 @@ pub(crate) enum Objective {
     Squared,
 }
 
-/// A table, a contender and its threads. Rivals are given it as JSON (`bench/rivals/rival.py`), ours too.
+/// Table, contender and number of threads of a run; passed as JSON to our process and to `bench/rivals/rival.py`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) contender: String,
-    /// Holds `x.npy` and `y.npy`, the rows to train on, and `xv.npy` and `yv.npy`, the rows held back.
+    /// Folder with `x.npy` and `y.npy`, the training rows, and `xv.npy` and `yv.npy`, the validation rows.
     pub(crate) folder: PathBuf,
     pub(crate) objective: Objective,
-    /// Features whose values are codes of categories.
+    /// Indices of categorical features.
     pub(crate) categorical: Vec<usize>,
     pub(crate) threads: usize,
     #[serde(flatten)]
     pub(crate) settings: Settings,
-    /// Prediction is timed on the rows trained on instead of those held back.
+    /// Whether prediction is timed on the training rows instead of the validation rows.
     pub(crate) predict_training_rows: bool,
-    /// Calls go on for so long, and the mean of them is taken.
+    /// Minimum duration of the prediction calls, of which the mean is taken.
     pub(crate) predict_seconds: f64,
     /// Output file of the raw scores of the validation rows, as `.npy`.
     pub(crate) scores: PathBuf,
 }
 
-/// Seconds that something took.
+/// Duration of a step in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Seconds {
     pub(crate) wall: f64,
-    /// Of all threads, user and system.
+    /// CPU time of all threads, user and system.
     pub(crate) cpu: f64,
 }
 
@@ -60,17 +60,17 @@ pub(crate) struct Seconds {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) version: String,
-    /// None if binning is a part of training.
+    /// `None` if binning is part of training.
     pub(crate) bin: Option<Seconds>,
     pub(crate) train: Seconds,
-    /// Of one call.
+    /// Mean of one call.
     pub(crate) predict: Seconds,
-    /// The high-water mark of memory up to the end of training, less what input and libraries took before.
+    /// Peak memory up to the end of training, minus the memory of input and libraries.
     pub(crate) peak_bytes: Option<u64>,
 }
 
 impl Answer {
-    /// Reads the last line that is an answer: libraries may print before it.
+    /// Parses the last line that is an answer; libraries may print lines before it.
     pub(crate) fn parse(output: &str) -> Option<Self> {
         output.lines().rev().find_map(|line| serde_json::from_str(line).ok())
     }

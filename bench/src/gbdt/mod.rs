@@ -1,5 +1,5 @@
-//! Suite `gbdt`: gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn, each run in a process of its
-//! own.
+//! Suite `gbdt`: gradient boosting compared with LightGBM, XGBoost, CatBoost and scikit-learn, each run in a separate
+//! process.
 
 mod array;
 mod bars;
@@ -26,35 +26,35 @@ use table::{Source, Table};
 
 pub(crate) use ours::run as contend;
 
-/// Numbers of threads that everything is measured on; a quick run takes the first.
+/// Numbers of threads; a quick run uses only the first.
 const THREADS: [usize; 2] = [1, 2];
 
 /// Options of this suite.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Suite gbdt")]
 pub(crate) struct Options {
-    /// Also measure the real tables of FOLDER.
+    /// Folder with real tables to measure as well.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
     /// Maximum number of runs per contender; slow contenders, and all on real tables, run once.
     #[arg(long, value_name = "N", default_value_t = 3)]
     repetitions: usize,
-    /// Begin no further runs of a table and number of threads after so many seconds; each contender runs once anyway.
+    /// Seconds per table and number of threads after which no further runs start; every contender runs at least once.
     #[arg(long, value_name = "SECONDS", default_value_t = 150)]
     budget: u64,
-    /// Python with the rivals installed; an environment of its own is made if left out.
+    /// Python interpreter with the competitors installed [default: a new virtual environment].
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
 }
 
-/// Measures everything.
+/// Runs the suite.
 ///
 /// # Errors
-/// What making or reading tables brings. Rivals that fail are reported, and the others go on.
+/// Returns an error if a table cannot be generated or read. Competitors that fail are reported and skipped.
 pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
     let python = options.python.clone().map_or_else(|| pypi::GBDT.python(), Ok);
     if let Err(error) = &python {
-        eprintln!("going on without rivals: {error}");
+        eprintln!("continuing without competitors: {error}");
     }
     let starter = Starter::new(python.ok())?;
     let threads = if pace == Pace::Quick { &THREADS[..1] } else { &THREADS };
@@ -64,10 +64,10 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         let mut table = source.load(pace)?;
         let scratch = Scratch::new("gbdt")?;
         table.write(scratch.folder())?;
-        // The children read the files; this process only keeps what it measures with.
+        // Only the child processes read the features; this process keeps what it needs to measure quality.
         table.train.features = Vec::new();
         table.held.features = Vec::new();
-        // Starting Python takes longer than training on a small table: once is enough where nothing is judged.
+        // Starting Python takes longer than training on a small table, so tables without targets run once.
         let repetitions = if pace == Pace::Quick || !table.judged { 1 } else { options.repetitions };
         let effort = Effort { repetitions, budget: Duration::from_secs(options.budget) };
         for &threads in threads {
@@ -96,7 +96,7 @@ fn settings(pace: Pace) -> Settings {
     Settings { rounds, leaves: 63, depth: 6, bins: 255, learning_rate: 0.1, min_child_samples: 20, seed: 0 }
 }
 
-/// Calls of prediction go on for so long.
+/// Minimum duration of the prediction calls in seconds.
 fn predict_seconds(pace: Pace) -> f64 {
     if pace == Pace::Quick { 0.1 } else { 0.5 }
 }
@@ -127,7 +127,7 @@ fn job(table: &Table, scratch: &Scratch, pace: Pace, threads: usize) -> Job {
     }
 }
 
-/// `LightGBM 4.7.0, …`: those that ran.
+/// Formats the versions of the libraries that ran: `LightGBM 4.7.0, …`.
 fn versions(contests: &[Contest]) -> String {
     let mut found: Vec<String> = Vec::new();
     for entry in contests.iter().flat_map(|contest| &contest.entries) {

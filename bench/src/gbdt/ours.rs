@@ -1,4 +1,4 @@
-//! Our own process: trains through the facade, as `rival.py` does through other libraries.
+//! Our process: trains through the facade, as `rival.py` does with other libraries.
 
 use std::error::Error;
 use std::fs;
@@ -13,7 +13,7 @@ use bitgrain::gbdt::train::{Dataset, Growth, Params, Trainer};
 use super::array;
 use super::job::{Answer, Job, Objective, Seconds};
 
-/// Does a job given as JSON, and gives the line to print.
+/// Runs a job given as JSON and returns the line to print.
 pub(crate) fn run(job: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
     let job: Job = serde_json::from_str(job)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build()?;
@@ -29,7 +29,7 @@ fn answer(job: &Job) -> Result<Answer, Box<dyn Error + Send + Sync>> {
         features.with_categorical(&job.categorical)
     };
     let (train, held) = (features(&x[..])?, features(&xv[..])?);
-    // What reading took is forgotten: the high-water mark starts again from here.
+    // Reset the peak memory, so that reading the input does not count.
     let _ = fs::write("/proc/self/clear_refs", "5");
     let before = bytes_of("VmRSS");
 
@@ -57,7 +57,7 @@ fn answer(job: &Job) -> Result<Answer, Box<dyn Error + Send + Sync>> {
     Ok(Answer { version: env!("CARGO_PKG_VERSION").to_owned(), bin: Some(bin), train: took, predict, peak_bytes })
 }
 
-/// The settings of the job, for the contender it names: a precision, or `symmetric`.
+/// Returns the parameters for the job's contender: a gradient precision, or `symmetric`.
 fn params(job: &Job) -> Result<Params, Box<dyn Error + Send + Sync>> {
     let settings = job.settings;
     let symmetric = job.contender == "symmetric";
@@ -81,20 +81,20 @@ fn watched<R>(work: impl FnOnce() -> R) -> (R, Seconds) {
     (result, Seconds { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - before })
 }
 
-/// Of all threads of this process so far.
+/// Returns the CPU time of all threads of this process.
 #[cfg(unix)]
 fn cpu_seconds() -> f64 {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
-/// Of all threads of this process so far: not known here.
+/// Returns the CPU time of all threads of this process, which is unknown on this system.
 #[cfg(not(unix))]
 fn cpu_seconds() -> f64 {
     0.0
 }
 
-/// A number from the kernel's account of this process; none where there is no such account.
+/// Returns a field of `/proc/self/status` in bytes, or `None` on systems without it.
 fn bytes_of(field: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;

@@ -1,4 +1,4 @@
-//! A contest as a sheet: a row for every contender, those that failed with the reason.
+//! Results of a contest: a row per contender, and the errors of failed contenders.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::job::{Objective, Seconds};
 use super::table::{Table, thousands};
 use crate::report::Sheet;
 
-/// The sheet of a contest.
+/// Returns the sheet of a contest.
 pub(super) fn of(contest: &Contest, table: &Table) -> Sheet {
     let (measure, name) = match contest.objective {
         Objective::Binary => ("AUC", "the area under the ROC curve"),
@@ -79,7 +79,7 @@ fn value(contest: &Contest) -> Value {
     })
 }
 
-/// Three digits.
+/// Formats a value with three digits.
 fn digits(value: f64) -> String {
     match value {
         ..0.995 => format!("{value:.3}"),
@@ -89,7 +89,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// As many as tell contenders apart.
+/// Formats a quality with enough digits to distinguish contenders.
 fn digits_of_quality(value: f64) -> String {
     if value < 1000.0 { format!("{value:.4}") } else { format!("{value:.0}") }
 }

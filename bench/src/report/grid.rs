@@ -1,9 +1,9 @@
-//! A table as cells of text, for the renderings that print one.
+//! A table as strings, for text and Markdown.
 
 use super::{Figure, Row, Table, Unit};
 use crate::measure::Timing;
 
-/// The header and the rows, all of one length.
+/// Returns the header and the rows, all of the same length.
 pub(super) fn cells(table: &Table) -> Vec<Vec<String>> {
     let mut contestants = Vec::new();
     for timing in table.rows.iter().flat_map(|row| &row.timings) {
@@ -27,7 +27,7 @@ pub(super) fn cells(table: &Table) -> Vec<Vec<String>> {
     std::iter::once(header).chain(table.rows.iter().map(row)).collect()
 }
 
-/// Three digits, as many as a noisy machine can back.
+/// Formats a speed with three digits, as many as a noisy machine supports.
 pub(super) fn speed(gb_per_s: f64) -> String {
     match gb_per_s {
         ..0.0995 => format!("{gb_per_s:.4}"),

@@ -1,11 +1,11 @@
-//! Reports for machines: every timing, figure and bar, unrounded.
+//! Reports as JSON: all timings, figures and targets, unrounded.
 
 use serde_json::{Value, json};
 
 use super::{Figure, Report, Row, Table};
 use crate::measure::{Pace, Timing};
 
-/// An array with one object per suite.
+/// Returns an array with one object per suite.
 pub(crate) fn document(reports: &[Report]) -> Value {
     reports.iter().map(report).collect()
 }

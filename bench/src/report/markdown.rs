@@ -1,11 +1,11 @@
-//! A report as a page of the documentation.
+//! A report as a documentation page.
 
 use std::fmt::Write;
 
 use super::{Report, Unit, Verdict, grid};
 use crate::measure::Pace;
 
-/// The whole report.
+/// Renders the report.
 pub(crate) fn page(report: &Report) -> String {
     let mut page = format!("# {}\n\n{}\n\n", report.title, report.intro);
     let _ = writeln!(page, "- CPU: {}", report.machine.cpu);
@@ -16,7 +16,7 @@ pub(crate) fn page(report: &Report) -> String {
     }
     let _ = writeln!(page, "- Reproduce: `{}`", report.command());
     if report.pace == Pace::Quick {
-        page.push_str("- A quick run: a look, not a result to publish\n");
+        page.push_str("- Quick run: not for publication\n");
     }
     page.push_str(&bars(&report.verdicts()));
     for table in &report.tables {
@@ -33,7 +33,7 @@ pub(crate) fn page(report: &Report) -> String {
     page
 }
 
-/// Writes the targets with their results; nothing without targets.
+/// Renders the targets with their results; empty without targets.
 fn bars(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
@@ -46,7 +46,7 @@ fn bars(verdicts: &[Verdict]) -> String {
     format!("\n## Targets\n\n{}", piped(&rows, ":--"))
 }
 
-/// A unit at the start of a sentence.
+/// Formats a unit for the beginning of a sentence.
 fn capital(unit: Unit) -> String {
     match unit {
         Unit::GbPerS(_) => unit.to_string(),
@@ -55,7 +55,7 @@ fn capital(unit: Unit) -> String {
     }
 }
 
-/// Rows between pipes; the first is the header, columns after the first are aligned as told.
+/// Renders rows as a Markdown table; the first row is the header, and columns after the first have this alignment.
 fn piped(rows: &[Vec<String>], alignment: &str) -> String {
     let mut lines = String::new();
     for (i, row) in rows.iter().enumerate() {

@@ -15,26 +15,26 @@ use crate::measure::{Pace, Timing};
 
 pub(crate) use sheet::Sheet;
 
-/// One suite, measured.
+/// Results of one suite.
 pub(crate) struct Report {
     pub(crate) suite: &'static str,
     pub(crate) title: &'static str,
     pub(crate) intro: String,
     pub(crate) pace: Pace,
-    /// Arguments of the command besides the pace.
+    /// Arguments of the command, other than the pace.
     pub(crate) options: Vec<&'static str>,
     pub(crate) machine: Machine,
-    /// Further facts about the run: a name and a value.
+    /// Additional facts about the run: a name and a value.
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) tables: Vec<Table>,
-    /// Tables of figures other than timings.
+    /// Tables of other measurements than timings.
     pub(crate) sheets: Vec<Sheet>,
-    /// Bars held against sheets.
+    /// Targets checked against sheets.
     pub(crate) judged: Vec<Verdict>,
 }
 
 impl Report {
-    /// A report of timings and nothing else.
+    /// Creates a report with timings only.
     pub(crate) fn of_tables(
         suite: &'static str,
         title: &'static str,
@@ -47,7 +47,7 @@ impl Report {
         Self { suite, title, intro, pace, options, machine, facts, tables, sheets, judged }
     }
 
-    /// The command that measures this again.
+    /// Returns the command that repeats the run.
     pub(crate) fn command(&self) -> String {
         let mut options: Vec<&str> = (self.pace == Pace::Quick).then_some("--quick").into_iter().collect();
         options.extend(&self.options);
@@ -55,19 +55,19 @@ impl Report {
         format!("cargo xtask bench {}{options}", self.suite)
     }
 
-    /// Every bar of every table and sheet.
+    /// Checks every target of every table and sheet.
     pub(crate) fn verdicts(&self) -> Vec<Verdict> {
         let of = |table: &Table| table.figures.iter().filter_map(|f| Verdict::of(table, f)).collect::<Vec<_>>();
         self.tables.iter().flat_map(of).chain(self.judged.iter().cloned()).collect()
     }
 }
 
-/// Comparisons that share contestants and bars, one to a row.
+/// Comparisons with the same contenders and targets, one per row.
 pub(crate) struct Table {
     pub(crate) title: &'static str,
     pub(crate) note: String,
     pub(crate) unit: Unit,
-    /// Header of the first column: `bits`, `output`.
+    /// Header of the first column, such as `bits`.
     pub(crate) axis: &'static str,
     pub(crate) figures: Vec<Figure>,
     pub(crate) rows: Vec<Row>,
@@ -76,11 +76,11 @@ pub(crate) struct Table {
 /// Unit of the numbers of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
-    /// Speeds, and what a gigabyte is a gigabyte of.
+    /// Throughput; the string names the data that is counted.
     GbPerS(&'static str),
-    /// Times of a call, where no bytes are worth counting.
+    /// Time per call, where throughput is not meaningful.
     Milliseconds,
-    /// As milliseconds, of short calls.
+    /// Time per call, for short calls.
     Microseconds,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for Unit {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) label: String,
-    /// False where the bars of the table do not apply.
+    /// Whether the targets of the table apply.
     pub(crate) judged: bool,
     pub(crate) timings: Vec<Timing>,
 }
@@ -113,13 +113,13 @@ impl Row {
     }
 }
 
-/// A number read off a row, from medians: the speed of a contestant, or how many times another's it is.
+/// A figure computed from the medians of a row: the speed of a contender, or its ratio to another's.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Figure {
     pub(crate) of: &'static str,
     /// `None` if the figure is a speed in GB/s.
     pub(crate) to: Option<&'static str>,
-    /// The bar, if there is one.
+    /// Target, if any.
     pub(crate) at_least: Option<f64>,
 }
 
@@ -136,19 +136,19 @@ impl Figure {
         Self { at_least: Some(bar), ..self }
     }
 
-    /// None if the row lacks a contestant.
+    /// Returns `None` if a contender is missing from the row.
     pub(crate) fn value(&self, row: &Row) -> Option<f64> {
         let of = row.timing(self.of)?.median_gb_per_s();
         self.to.map_or(Some(of), |to| Some(of / row.timing(to)?.median_gb_per_s()))
     }
 
-    /// Whether the row meets the bar; none without a bar, or where the row is not judged.
+    /// Returns whether the row meets the target; `None` without a target, or if targets do not apply to the row.
     pub(crate) fn met(&self, row: &Row) -> Option<bool> {
         let (bar, value) = (self.at_least?, self.value(row)?);
         row.judged.then_some(value >= bar)
     }
 
-    /// A value as read in prose: `0.83×` or `31.2 GB/s`.
+    /// Formats a value: `0.83×` or `31.2 GB/s`.
     pub(crate) fn show(&self, value: f64) -> String {
         if self.to.is_some() { format!("{value:.2}×") } else { format!("{} GB/s", grid::speed(value)) }
     }
@@ -158,7 +158,7 @@ impl Figure {
     }
 }
 
-/// A bar and the rows held against it.
+/// A target and the rows checked against it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Verdict {
     pub(crate) table: &'static str,
@@ -167,16 +167,16 @@ pub(crate) struct Verdict {
     pub(crate) met: bool,
     pub(crate) rows: usize,
     pub(crate) worst: Finding,
-    /// Rows below the bar.
+    /// Rows below the target.
     pub(crate) missed: Vec<Finding>,
 }
 
-/// A figure of one row.
+/// Value of a figure in one row.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Finding {
     row: String,
     value: f64,
-    /// The figure from the best sample, for speeds: far above the median, it indicates a noisy machine.
+    /// Value computed from the best samples, for speeds; if it is far above the median, the machine is noisy.
     best: Option<f64>,
 }
 
@@ -186,7 +186,7 @@ impl Verdict {
         Self::new(table.title, *figure, judged.filter_map(|row| Finding::of(row, figure)).collect())
     }
 
-    /// None without a bar or anything to hold against it.
+    /// Returns `None` without a target or without rows to check.
     pub(crate) fn new(table: &'static str, figure: Figure, findings: Vec<Finding>) -> Option<Self> {
         let worst = findings.iter().min_by(|a, b| a.value.total_cmp(&b.value))?.clone();
         let (rows, bar) = (findings.len(), figure.at_least?);
@@ -194,13 +194,13 @@ impl Verdict {
         Some(Self { table, figure, met: missed.is_empty(), rows, worst, missed })
     }
 
-    /// `avx512 / memcpy at least 0.70×`.
+    /// Formats the target: `avx512 / memcpy at least 0.70×`.
     pub(crate) fn bar(&self) -> String {
         let bar = self.figure.at_least.map_or_else(String::new, |bar| self.figure.show(bar));
         format!("{} at least {bar}", self.figure.name())
     }
 
-    /// `worst 0.83× (8 bits)`, or every row that misses.
+    /// Formats the result: `worst 0.83× (8 bits)`, or every row below the target.
     pub(crate) fn finding(&self) -> String {
         if self.met {
             return format!("worst {}", self.worst.show(&self.figure));
@@ -211,7 +211,7 @@ impl Verdict {
 }
 
 impl Finding {
-    /// A figure that was not read off timings.
+    /// Creates a finding for a value that is not a timing.
     pub(crate) const fn new(row: String, value: f64) -> Self {
         Self { row, value, best: None }
     }

@@ -1,13 +1,13 @@
-//! A table whose cells are ready to print: times, sizes and qualities side by side.
+//! A table of preformatted cells: times, sizes and qualities.
 
 use serde_json::Value;
 
-/// The sheet.
+/// A table of preformatted cells.
 pub(crate) struct Sheet {
     pub(crate) title: String,
     pub(crate) note: String,
-    /// The header and the rows, all of one length.
+    /// Header and rows, all of the same length.
     pub(crate) cells: Vec<Vec<String>>,
-    /// The same for machines, unrounded.
+    /// The same data as JSON, unrounded.
     pub(crate) value: Value,
 }

@@ -1,4 +1,4 @@
-//! Verdicts and renderings of made-up timings.
+//! Targets and renderings of made-up timings.
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Report, grid};
 
-/// The whole report.
+/// Renders the report.
 pub(crate) fn page(report: &Report) -> String {
     let mut page = format!("{}\n{}\n\n", report.title, head(report));
     for table in &report.tables {
@@ -36,7 +36,7 @@ pub(crate) fn page(report: &Report) -> String {
     page
 }
 
-/// Writes the machine, the source and the command to repeat the run.
+/// Formats the machine, the source revision and the command that repeats the run.
 fn head(report: &Report) -> String {
     let commit = report.machine.commit.as_deref().unwrap_or("unknown");
     let (cpu, backends, command) = (&report.machine.cpu, report.machine.backends.join(", "), report.command());
@@ -44,7 +44,7 @@ fn head(report: &Report) -> String {
     format!("CPU {cpu}; backends {backends}; commit {commit}; default build\n{facts}Reproduce: {command}")
 }
 
-/// Indented lines of at most 120 characters.
+/// Wraps a paragraph to indented lines of at most 120 characters.
 fn wrapped(note: &str) -> String {
     let mut lines = String::new();
     let mut column = usize::MAX;
@@ -61,7 +61,7 @@ fn wrapped(note: &str) -> String {
     lines + "\n"
 }
 
-/// The first column to the left, numbers to the right.
+/// Aligns the first column left and the others right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

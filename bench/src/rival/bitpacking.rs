@@ -1,13 +1,13 @@
-//! `bitpacking`: blocks of 128 (4x, SSE3) or 256 (8x, AVX2) u32 in an interleaved layout, chosen at run time.
+//! `bitpacking`: blocks of 128 (4x, SSE3) or 256 (8x, AVX2) u32 in an interleaved layout, selected at run time.
 
 use ::bitpacking::BitPacker;
 
 use crate::buffer::Buffer;
 
-/// Integers it works on at a time: 16 KiB of u32, so that it stays in L1 as byte codes do.
+/// Number of integers per pass: 16 KiB of u32, which fit in L1 as the byte codes do.
 const IN_CACHE: usize = 4096;
 
-/// One of its packers with 16 KiB of integers, passed over until as many codes went through as asked.
+/// A packer with 16 KiB of integers, over which it passes until it has processed the requested number of codes.
 pub(crate) struct Packing<P> {
     packer: P,
     bits: u8,
@@ -32,7 +32,7 @@ impl<P: BitPacker> Packing<P> {
         };
         packing.pack();
         packing.unpack();
-        assert!(*packing.integers == *packing.back, "bitpacking at {bits} bits: other codes came back");
+        assert!(*packing.integers == *packing.back, "bitpacking at {bits} bits: unpacked codes differ");
         packing
     }
 

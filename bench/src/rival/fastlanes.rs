@@ -1,4 +1,4 @@
-//! `fastlanes`: 1024 bytes at a time in its own transposed layout, vectorized by the compiler for the build's target.
+//! `fastlanes`: 1024 bytes at a time in a transposed layout, vectorized by the compiler for the build's target.
 
 use ::fastlanes::BitPacking;
 
@@ -29,7 +29,7 @@ impl FastLanes {
         };
         lanes.pack();
         lanes.unpack();
-        assert!(*lanes.codes == *lanes.back, "fastlanes at {bits} bits: other codes came back");
+        assert!(*lanes.codes == *lanes.back, "fastlanes at {bits} bits: unpacked codes differ");
         lanes
     }
 
@@ -44,7 +44,7 @@ impl FastLanes {
 
 type Kernel = fn(&[u8], &mut [u8]);
 
-/// Its kernels take the width as a constant: one pair per width, chosen once.
+/// Selects the pair of kernels for a width, which is a constant parameter of the kernels.
 fn kernels(bits: u8) -> (Kernel, Kernel) {
     macro_rules! of_width {
         ($($width:literal)*) => {

@@ -1,4 +1,4 @@
-//! The rivals, each with its own buffers and its own layout, reached through its public interface.
+//! Libraries for comparison, each with its own buffers and layout, used through their public interfaces.
 
 pub(crate) mod bitpacking;
 #[cfg(feature = "candle")]
@@ -12,22 +12,22 @@ pub(crate) mod store;
 use std::io;
 use std::path::PathBuf;
 
-/// A rival's blocks of one format, in its own memory.
+/// Blocks of one format in another library.
 pub(crate) trait Blocks {
     fn quantize(&mut self, values: &[f32]);
     fn dequantize(&self, out: &mut [f32]);
 }
 
-/// A rival's matrix and a batch of activations, ready to be multiplied.
+/// Matrix of another library and a batch of activations to multiply.
 pub(crate) trait Product {
     fn run(&mut self);
     /// Returns the result of the last run: one row per row of the batch.
     fn result(&self) -> Vec<f32>;
 }
 
-/// A rival's model of sentences.
+/// Sentence encoder of another library.
 pub(crate) trait Encoder: Sync {
-    /// A vector of length one for each text, which comes as the numbers of its tokens.
+    /// Returns a unit vector per sentence, given as token ids.
     fn embed(&self, tokens: &[Vec<u32>]) -> Vec<Vec<f32>>;
 }
 

@@ -1,4 +1,4 @@
-//! Python libraries for comparison: a virtual environment in cargo's target folder, from pinned requirements.
+//! Python libraries for comparison: a virtual environment in cargo's target folder, with pinned requirements.
 
 use std::fs;
 use std::io;
@@ -7,50 +7,50 @@ use std::process::{Command, ExitStatus, Stdio};
 
 /// Requirements of a suite, with exact versions.
 pub(crate) struct Requirements {
-    /// The folder of its environment.
+    /// Folder of the virtual environment.
     folder: &'static str,
-    /// The file that lists them.
+    /// File with the requirements.
     file: &'static str,
     text: &'static str,
 }
 
-/// Those of the suite `gbdt`.
+/// Requirements of the suite `gbdt`.
 pub(crate) const GBDT: Requirements =
     Requirements { folder: "pypi", file: "requirements.txt", text: include_str!("../../rivals/requirements.txt") };
 
-/// Those of the suite `store`.
+/// Requirements of the suite `store`.
 pub(crate) const STORE: Requirements = Requirements {
     folder: "pypi-store",
     file: "requirements-store.txt",
     text: include_str!("../../rivals/requirements-store.txt"),
 };
 
-/// Why there is no Python to run rivals with.
+/// Reason why the Python environment is not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EnvironmentError {
-    #[error("`{program}` could not be started: {source}")]
+    #[error("cannot start `{program}`: {source}")]
     NotStarted { program: String, source: io::Error },
     #[error("`{program}` failed: {status}")]
     Failed { program: String, status: ExitStatus },
-    #[error("the target folder: {0}")]
+    #[error("cannot use the target folder: {0}")]
     Folder(#[from] io::Error),
 }
 
 impl Requirements {
-    /// A Python that the rivals can be imported in, but those that could not be installed. Makes its environment,
-    /// unless the one there was made from the same requirements.
+    /// Returns a Python interpreter with the libraries that could be installed. Creates its environment, unless it
+    /// exists and was created from the same requirements.
     ///
     /// # Errors
-    /// [`EnvironmentError`] if there is no Python, or it cannot make an environment.
+    /// Returns an [`EnvironmentError`] if Python is missing or cannot create an environment.
     pub(crate) fn python(&self) -> Result<PathBuf, EnvironmentError> {
         let folder = super::folder()?.join(self.folder);
         let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-        // Written last, and only if all went well: what could not be had is tried again the next time.
+        // Written last, and only if everything was installed, so that the next run retries what failed.
         let stamp = folder.join("made-from.txt");
         if fs::read_to_string(&stamp).is_ok_and(|made| made == self.text) && python.is_file() {
             return Ok(python);
         }
-        eprintln!("installing the rivals of bench/rivals/{}", self.file);
+        eprintln!("installing bench/rivals/{}", self.file);
         fs::create_dir_all(&folder)?;
         let first = if cfg!(windows) { "python" } else { "python3" };
         run(Path::new(first), &["-m", "venv", "--clear", &folder.to_string_lossy()])?;
@@ -58,7 +58,7 @@ impl Requirements {
         let mut complete = true;
         for requirement in self.lines() {
             if let Err(error) = run(&python, &[&install[..], &[requirement]].concat()) {
-                eprintln!("going on without {requirement}: {error}");
+                eprintln!("continuing without {requirement}: {error}");
                 complete = false;
             }
         }
@@ -75,7 +75,7 @@ impl Requirements {
 
 fn run(program: &Path, arguments: &[&str]) -> Result<(), EnvironmentError> {
     let name = || program.to_string_lossy().into_owned();
-    // Results are printed on standard output, and nothing else.
+    // Standard output is reserved for results.
     let status = Command::new(program).args(arguments).stdout(Stdio::null()).status();
     let status = status.map_err(|source| EnvironmentError::NotStarted { program: name(), source })?;
     if status.success() { Ok(()) } else { Err(EnvironmentError::Failed { program: name(), status }) }

@@ -1,11 +1,11 @@
-//! `ruvector-temporal-tensor`: groups with an f16 scale, scalar code. It has 8, 7, 5 and 3 bits.
+//! `ruvector-temporal-tensor`: groups with an f16 scale, scalar code, for 8, 7, 5 and 3 bits.
 
 use ruvector_temporal_tensor::quantizer::{compute_scales, dequantize_f32, quantize_and_pack_f32, scales_to_f32};
 
-/// The block length of every comparison with it.
+/// Block length of all comparisons with it.
 const GROUP: usize = 64;
 
-/// Its vectors, kept between calls so that only the first call allocates them.
+/// Its vectors, reused between calls so that only the first call allocates.
 #[derive(Default)]
 pub(crate) struct Ruvector {
     scales: Vec<f32>,
@@ -18,19 +18,19 @@ impl Ruvector {
         matches!(bits, 3 | 5 | 7 | 8)
     }
 
-    /// Scales and codes of `values`. The scale vectors are allocated per call: its interface returns them.
+    /// Computes scales and codes of `values`. Its interface returns the scales, so each call allocates them.
     pub(crate) fn encode(&mut self, bits: u8, values: &[f32]) {
         self.scales = scales_to_f32(&compute_scales(values, GROUP, bits));
         self.codes.clear();
         quantize_and_pack_f32(values, &self.scales, GROUP, bits, &mut self.codes);
     }
 
-    /// The values back, from scales already widened to f32. Without a `clear` the output is not zeroed again.
+    /// Decodes the values from scales already converted to f32. Without a `clear`, the output is not zeroed again.
     pub(crate) fn decode(&mut self, bits: u8, count: usize) {
         dequantize_f32(&self.codes, &self.scales, GROUP, bits, count, 1, &mut self.values);
     }
 
-    /// Panics unless a round trip returns each value to within half a step and the rounding of the f16 scale.
+    /// Panics unless a round trip returns each value to within half a step plus the rounding of the f16 scale.
     pub(crate) fn check(&mut self, bits: u8, values: &[f32]) {
         self.encode(bits, values);
         self.decode(bits, values.len());

@@ -1,4 +1,4 @@
-//! tensorstore and zarr, in Python: an array of raw f32 for each tensor, uncompressed.
+//! tensorstore and zarr, in Python: one uncompressed f32 array per tensor.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::measure::{Pace, Timing};
 use crate::rival::pypi;
 use crate::scratch::Scratch;
 
-/// Their names, in the script as in tables.
+/// Names of the libraries, in the script and in tables.
 const LIBRARIES: [&str; 2] = ["tensorstore", "zarr"];
 
 /// Timings of one library for tensors of one shape: samples in seconds per call.
@@ -23,13 +23,13 @@ pub(super) struct Arrays {
     pub(super) count: usize,
     pub(super) put: Vec<f64>,
     pub(super) get: Vec<f64>,
-    /// By the number of rows.
+    /// Samples by number of rows.
     pub(super) rows: BTreeMap<String, Vec<f64>>,
-    /// On disk, of all tensors.
+    /// Disk space of all tensors in bytes.
     pub(super) bytes: u64,
 }
 
-/// The last line that the script prints.
+/// Last line that the script prints.
 #[derive(Deserialize)]
 struct Answer {
     version: String,
@@ -44,7 +44,7 @@ impl Arrays {
     }
 }
 
-/// Runs both on both shapes, with why some are not there.
+/// Runs both libraries with both shapes. Also returns the libraries that failed, with the reason.
 pub(super) fn measure(pace: Pace, scratch: &Scratch) -> (Vec<Arrays>, Vec<String>) {
     let python = match pypi::STORE.python() {
         Ok(python) => python,
@@ -77,7 +77,7 @@ fn run(
 ) -> Result<Arrays, String> {
     let folder = scratch.file("arrays");
     let folder = super::keeper::empty(&folder);
-    // A file holds at most 100 rows, so that a part of a large array is a part of its files.
+    // A chunk has at most 100 rows, so that reading some rows of a large array reads only some chunks.
     let chunk = [shape[0].min(100), shape[1]];
     let job = json!({
         "library": name, "folder": folder, "shape": shape, "chunk": chunk, "count": count, "rounds": rounds,
@@ -86,7 +86,7 @@ fn run(
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals/arrays.py");
     let mut command = Command::new(python);
     command.arg(script).arg(job.to_string()).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
-    let done = command.output().map_err(|error| format!("Python could not be started: {error}"))?;
+    let done = command.output().map_err(|error| format!("cannot start Python: {error}"))?;
     let said = String::from_utf8_lossy(&done.stdout);
     let answer = said.lines().next_back().and_then(|line| serde_json::from_str::<Answer>(line).ok());
     let Some(Answer { version, put, get, rows }) = answer.filter(|_| done.status.success()) else {

@@ -1,4 +1,4 @@
-//! Group commit: writers that wait for a disk at the same time share the wait.
+//! Group commit: concurrent writers share one sync.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::measure::{Pace, Timing};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::store::{Plan, Shelf};
 
-/// Writers at once.
+/// Numbers of concurrent writers.
 const WRITERS: [usize; 3] = [1, 4, 16];
 
-/// More and more writers, on the disk that `folder` is on.
+/// Measures increasing numbers of writers, on the disk of `folder`.
 pub(super) fn table(pace: Pace, folder: &Path) -> Table {
     let (puts, rounds) = if pace == Pace::Full { (256, 5) } else { (32, 1) };
     let tensors = Tensors::new(SMALL);
@@ -45,12 +45,12 @@ pub(super) fn table(pace: Pace, folder: &Path) -> Table {
     Table { title: "Group commit", note, unit: Unit::Microseconds, axis: "writers", figures, rows }
 }
 
-/// Some samples of `run`, which returns the seconds of all puts.
+/// Takes samples of `run`, which returns the seconds of all puts.
 fn timing(name: &'static str, rounds: usize, tensors: &Tensors, puts: usize, run: impl Fn() -> f64) -> Timing {
     Timing::new(name, tensors.bytes(), (0..rounds).map(|_| run() / puts as f64).collect())
 }
 
-/// One store that all writers put to.
+/// Puts from several threads to one store.
 fn ours(folder: &Path, tensors: &Tensors, writers: usize, puts: usize) -> f64 {
     let ours = Ours::new(&Plan { folder: empty(folder), shape: SMALL, synced: true });
     let put = |id: usize| {
@@ -61,7 +61,7 @@ fn ours(folder: &Path, tensors: &Tensors, writers: usize, puts: usize) -> f64 {
     seconds
 }
 
-/// A rival behind a lock.
+/// Puts from several threads to another library's storage, behind a lock.
 fn locked(rival: &Keeper, folder: &Path, tensors: &Tensors, writers: usize, puts: usize) -> f64 {
     let shelf: Mutex<Box<dyn Shelf>> =
         Mutex::new(rival.open(&Plan { folder: empty(folder), shape: SMALL, synced: true }));

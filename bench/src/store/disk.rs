@@ -1,4 +1,4 @@
-//! Bytes on disk of a tensor, when the store is closed.
+//! Disk space per tensor of a closed store.
 
 use std::fs;
 use std::io;
@@ -26,7 +26,7 @@ struct Entry {
     raw: f64,
 }
 
-/// Both sizes, and what is held against the bar.
+/// Measures both sizes and checks the target.
 pub(super) fn sheet(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> io::Result<(Sheet, Option<Verdict>)> {
     let (small, large) = if pace == Pace::Full { (10_000, 16) } else { (1000, 4) };
     let mut entries = Vec::new();
@@ -97,7 +97,7 @@ fn read_once(folder: &Path, tensors: &Tensors, count: usize) {
     ours.store.close().expect("the store closes");
 }
 
-/// A new store of the same tensors under names.
+/// Creates a store of the same tensors with names as ids.
 fn named(folder: &Path, tensors: &Tensors, count: usize) {
     let store: TensorStore = Ours::new(&Plan { folder: empty(folder), shape: tensors.shape, synced: false }).store;
     for id in 0..count {
@@ -106,7 +106,7 @@ fn named(folder: &Path, tensors: &Tensors, count: usize) {
     store.close().expect("the store closes");
 }
 
-/// Bytes that the file system gave to all files of a folder.
+/// Returns the disk space allocated to all files of a folder, in bytes.
 pub(super) fn bytes_in(folder: &Path) -> io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(folder)? {

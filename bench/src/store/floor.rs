@@ -1,5 +1,5 @@
-//! The floor: the same blocks back to back in one file, encoded and written, or read and decoded, and nothing else. No
-//! checksums, no index, no commits, and each tensor has its place by its number.
+//! Lower bound of the cost: blocks in one file, encoded and written, or read and decoded, without checksums, index or
+//! commits. The number of a tensor determines its offset.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
@@ -13,7 +13,7 @@ thread_local! {
     static BLOCKS: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The file and the form of its blocks: those of the store's hot tier.
+/// The file and its block format, which is that of the store's hot tier.
 pub(super) struct Floor {
     file: File,
     format: BlockFormat,
@@ -33,7 +33,7 @@ impl Floor {
         self.shape[0] * self.shape[1]
     }
 
-    /// Bytes of a tensor.
+    /// Returns the size of a tensor in bytes.
     fn len(&self) -> usize {
         self.format.encoded_len(self.count())
     }

@@ -1,4 +1,4 @@
-//! Getting tensors, whole or in part, one thread.
+//! Reads of tensors and of parts of them, with one thread.
 
 use super::arrays::Arrays;
 use super::keeper::{FLOOR_OF_GET, Keeper, OURS, SEED, filled, keepers};
@@ -11,13 +11,13 @@ use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::store::Shelf;
 use crate::scratch::Scratch;
 
-/// Rows that are read of a tensor of 1,000 rows.
+/// Numbers of rows read from a tensor of 1,000 rows.
 const PARTS: [usize; 3] = [1, 10, 100];
 
-/// A getter within 1.3 times of the floor.
+/// Target: at most 1.3 times the time of the lower bound.
 const NEAR_THE_FLOOR: f64 = 0.77;
 
-/// Index of the next tensor, and a buffer for it.
+/// Random order of reads, and a buffer for a tensor.
 struct Draw {
     random: Random,
     count: usize,
@@ -39,7 +39,7 @@ impl Draw {
     }
 }
 
-/// Shelves that hold the same tensors, checked.
+/// Storage of all contenders, filled with the same tensors and checked.
 struct Shelves {
     tensors: Tensors,
     count: usize,
@@ -60,18 +60,18 @@ impl Shelves {
         shelves
     }
 
-    /// Panics unless ours and the floor give the same bits: they hold the same blocks.
+    /// Panics unless our store and the lower bound, which hold the same blocks, return the same bits.
     fn check_bits(&mut self) {
         let (mut a, mut b) = (vec![0.0; self.tensors.len()], vec![1.0; self.tensors.len()]);
         for id in 0..self.count as u128 {
             self.all[0].1.get(id, &mut a);
             self.all[1].1.get(id, &mut b);
-            assert!(a == b, "tensor {id} is not what its blocks decode to");
+            assert!(a == b, "tensor {id} differs from its decoded blocks");
         }
     }
 }
 
-/// Whole tensors of both sizes, and parts of large ones.
+/// Measures whole tensors of both sizes, and rows of large ones.
 pub(super) fn tables(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> [Table; 2] {
     let (small, large) = if pace == Pace::Full { (10_000, 16) } else { (1000, 4) };
     let (mut whole, mut parts) = (Vec::new(), Vec::new());

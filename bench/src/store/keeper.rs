@@ -1,4 +1,4 @@
-//! Contenders that store tensors, and the check that tensors come back unchanged.
+//! Contenders that store tensors, and checks of their results.
 
 use std::fs;
 use std::path::Path;
@@ -14,13 +14,13 @@ pub(super) const FLOOR_OF_GET: &str = "read + decode";
 pub(super) const FLOOR_OF_PUT: &str = "encode + write";
 pub(super) const SEED: &str = "ruvector";
 
-/// One way to keep tensors.
+/// A contender that stores tensors.
 #[derive(Clone, Copy)]
 pub(super) struct Keeper {
     pub(super) name: &'static str,
-    /// False if nothing outlives the process.
+    /// Whether data outlives the process.
     pub(super) durable: bool,
-    /// True if values come back bit for bit.
+    /// Whether values are returned unchanged.
     exact: bool,
     open: fn(&Plan<'_>) -> Box<dyn Shelf>,
 }
@@ -30,7 +30,7 @@ impl Keeper {
         (self.open)(plan)
     }
 
-    /// Panics unless the first `count` tensors come back: bit for bit, or within half a step of 8 bits.
+    /// Panics unless the first `count` tensors are returned: exactly, or within half a step of 8 bits.
     pub(super) fn check(&self, shelf: &mut dyn Shelf, tensors: &Tensors, count: usize) {
         let mut out = vec![f32::NAN; tensors.len()];
         for id in 0..count {
@@ -40,11 +40,11 @@ impl Keeper {
             let largest = values.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
             let bound = if self.exact { 0.0 } else { largest / 127.0 * 0.502 };
             let close = values.iter().zip(&out).all(|(value, back)| (value - back).abs() <= bound);
-            assert!(close, "{}: tensor {id} is off by more than {bound}", self.name);
+            assert!(close, "{}: the error of tensor {id} exceeds {bound}", self.name);
         }
     }
 
-    /// Panics unless rows of a tensor are those of the whole. Returns whether it has parts at all.
+    /// Panics unless rows equal those of the whole tensor. Returns whether rows can be read at all.
     pub(super) fn check_rows(&self, shelf: &mut dyn Shelf, tensors: &Tensors) -> bool {
         let [rows, columns] = tensors.shape;
         let mut whole = vec![0.0; tensors.len()];
@@ -52,13 +52,13 @@ impl Keeper {
         for range in [0..1, 1..rows / 2, rows - 3..rows] {
             let Some(part) = shelf.rows(1, range.clone()) else { return false };
             let same = part == whole[range.start * columns..range.end * columns];
-            assert!(same, "{}: rows {range:?} are not those of the whole", self.name);
+            assert!(same, "{}: rows {range:?} differ from those of the whole tensor", self.name);
         }
         true
     }
 }
 
-/// All of them, ours and the floor first. What the floor is called depends on what is measured.
+/// Returns all contenders, ours and the lower bound first. The name of the lower bound depends on the measurement.
 pub(super) fn keepers(floor: &'static str) -> Vec<Keeper> {
     let all = [
         Keeper { name: OURS, durable: true, exact: false, open: Ours::open },
@@ -80,21 +80,21 @@ fn others() -> [Keeper; 0] {
     []
 }
 
-/// A new, empty folder.
+/// Creates a new, empty folder.
 pub(super) fn empty(folder: &Path) -> &Path {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).expect("a folder for a shelf");
     folder
 }
 
-/// Opens a keeper in a new folder and puts the first `count` tensors, in commits of a few.
+/// Opens a contender in a new folder and puts the first `count` tensors, in several commits.
 pub(super) fn filled(keeper: &Keeper, folder: &Path, tensors: &Tensors, count: usize) -> Box<dyn Shelf> {
     let mut shelf = keeper.open(&Plan { folder: empty(folder), shape: tensors.shape, synced: false });
     fill(&mut *shelf, tensors, count, (4 << 20) / tensors.bytes() + 1);
     shelf
 }
 
-/// Puts the first `count` tensors, `batch` to a commit.
+/// Puts the first `count` tensors, `batch` per commit.
 pub(super) fn fill(shelf: &mut dyn Shelf, tensors: &Tensors, count: usize, batch: usize) {
     for first in (0..count).step_by(batch) {
         if batch == 1 {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "tensor 0 is off")]
+    #[should_panic(expected = "the error of tensor 0 exceeds")]
     fn a_wrong_answer_is_noticed() {
         let scratch = Scratch::new("wrong").expect("a folder");
         let tensors = Tensors::new([10, 100]);

@@ -1,4 +1,4 @@
-//! Suite `store`: tensors at rest through `bitgrain::store`, beside databases, files and the floor.
+//! Suite `store`: stored tensors, compared with databases, files and a lower bound.
 
 mod arrays;
 mod commit;
@@ -25,19 +25,19 @@ use arrays::Arrays;
 
 pub(crate) use open::contend;
 
-/// A tensor of 1,000 floats, as rows and columns.
+/// Rows and columns of a tensor of 1,000 floats.
 const SMALL: [usize; 2] = [10, 100];
-/// One of 1,000,000.
+/// Rows and columns of a tensor of 1,000,000 floats.
 const LARGE: [usize; 2] = [1000, 1000];
 
-/// Measures everything.
+/// Runs the suite.
 ///
 /// # Errors
-/// What the folder of the run brings.
+/// Returns an error if the temporary folder cannot be used.
 pub(crate) fn run(pace: Pace) -> io::Result<Report> {
     let scratch = Scratch::new("store")?;
     let (arrays, missing) = arrays::measure(pace, &scratch);
-    missing.iter().for_each(|missing| eprintln!("going on without {missing}"));
+    missing.iter().for_each(|missing| eprintln!("continuing without {missing}"));
     let put = put::table(pace, &scratch, &arrays);
     let [get, rows] = get::tables(pace, &scratch, &arrays);
     let readers = readers::table(pace, &scratch);
@@ -74,7 +74,7 @@ fn intro(missing: &[String]) -> String {
     intro
 }
 
-/// Those that are not crates; the versions of crates are in `Cargo.lock`.
+/// Formats the versions of libraries that are not crates; those of crates are in `Cargo.lock`.
 fn versions(arrays: &[Arrays]) -> String {
     let mut found = vec!["crates as in `Cargo.lock`".to_owned()];
     for arrays in arrays {
@@ -86,12 +86,12 @@ fn versions(arrays: &[Arrays]) -> String {
     found.join(", ")
 }
 
-/// A pool, so that what may use every core uses as many as a row says.
+/// Creates a thread pool, to limit work that would use all cores.
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread or two")
 }
 
-/// Says on the terminal what is being measured: a full run takes minutes.
+/// Prints the current measurement, because a full run takes minutes.
 fn progress(what: &str) {
     eprintln!("measuring {what}");
 }

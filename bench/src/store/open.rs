@@ -1,4 +1,4 @@
-//! Opening a store of a million tensors: seconds until the first of them is read, and memory it takes.
+//! Time until the first tensor of a store of a million tensors is read, and memory used.
 
 use std::io;
 use std::path::Path;
@@ -16,39 +16,39 @@ use crate::report::{Figure, Finding, Sheet, Verdict};
 use crate::rival::store::Plan;
 use crate::scratch::Scratch;
 
-/// Small, so that a million of them fit: what opening costs does not depend on their size.
+/// Small shape, so that a million tensors fit; the cost of opening does not depend on the shape.
 const TINY: [usize; 2] = [2, 8];
-/// Tensors that the bars speak of.
+/// Number of tensors that the targets apply to.
 const MILLION: f64 = 1e6;
-/// Tensors in a commit while the stores are made.
+/// Tensors per commit while the stores are filled.
 const BATCH: usize = 10_000;
-/// Malloc gives large pieces back to the system at once: what is resident is then what is in use.
+/// Makes malloc return large allocations to the system immediately, so that resident memory is memory in use.
 const GIVE_BACK: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "65536")];
 
 /// Measurements of a separate process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Seen {
-    /// Until it was open.
+    /// Seconds until the store was open.
     open: f64,
-    /// Until the first tensor was read.
+    /// Seconds until the first tensor was read.
     first: f64,
-    /// Growth of resident memory by opening.
+    /// Growth of resident memory in bytes.
     resident: Option<u64>,
 }
 
-/// Medians of a keeper.
+/// Medians of a contender.
 struct Entry {
     keeper: &'static str,
     runs: usize,
     seen: Seen,
 }
 
-/// Makes the stores and opens each of them in processes of their own.
+/// Fills the stores and opens each of them in separate processes.
 pub(super) fn sheet(pace: Pace, scratch: &Scratch) -> io::Result<(Sheet, Vec<Verdict>)> {
     let (count, runs) = if pace == Pace::Full { (1_000_000, 5) } else { (100_000, 2) };
     let tensors = Tensors::new(TINY);
     let mut entries = Vec::new();
-    // Files by the million measure the file system; the floor has nothing to open.
+    // A million files would measure the file system, and the lower bound does not open anything.
     let left_out = [FLOOR_OF_GET, "safetensors"];
     for keeper in keepers(FLOOR_OF_GET).iter().filter(|k| k.durable && !left_out.contains(&k.name)) {
         progress(&format!("opening of {} tensors: {}", thousands(count), keeper.name));
@@ -56,7 +56,7 @@ pub(super) fn sheet(pace: Pace, scratch: &Scratch) -> io::Result<(Sheet, Vec<Ver
         let plan = Plan { folder: super::keeper::empty(&folder), shape: TINY, synced: false };
         let mut shelf = keeper.open(&plan);
         fill(&mut *shelf, &tensors, count, BATCH);
-        // Some of them, from everywhere.
+        // Check a sample of the tensors.
         keeper.check(&mut *shelf, &tensors, 1000);
         drop(shelf);
         let seen: Vec<Seen> = (0..runs).map(|_| child(keeper, &folder)).collect::<io::Result<_>>()?;
@@ -76,7 +76,7 @@ pub(super) fn sheet(pace: Pace, scratch: &Scratch) -> io::Result<(Sheet, Vec<Ver
     Ok((sheet, verdicts))
 }
 
-/// Opens the store of a keeper, and says what that took. Runs in a process of its own.
+/// Opens a contender's store and returns the measurements. Runs in a separate process.
 pub(crate) fn contend(name: &str, folder: &Path) -> String {
     let all = keepers(FLOOR_OF_GET);
     let keeper = all.iter().find(|keeper| keeper.name == name).expect("the name of a keeper");
@@ -121,7 +121,7 @@ fn median(seen: &[Seen]) -> Seen {
     }
 }
 
-/// A second for a million tensors, and 200 bytes for one.
+/// Checks the targets: one second to open a million tensors, and 200 bytes of memory per tensor.
 fn judge(entries: &[Entry], count: usize) -> Vec<Verdict> {
     let Some(ours) = entries.iter().find(|entry| entry.keeper == OURS) else { return Vec::new() };
     let row = format!("{} tensors", thousands(count));

@@ -1,4 +1,4 @@
-//! Bitgrain's store behind the interface of its rivals.
+//! Bitgrain's store with the common interface.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use bitgrain::store::{StoreConfig, SyncMode, TensorStore};
 
 use crate::rival::store::{Plan, Reads, Shelf};
 
-/// An open store and the shape of what is put.
+/// An open store and the shape of its tensors.
 pub(super) struct Ours {
     pub(super) store: TensorStore,
     shape: [usize; 2],

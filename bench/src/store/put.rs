@@ -1,4 +1,4 @@
-//! Putting tensors: each in a commit of its own, or many in one.
+//! Writes of tensors: one per commit, or many.
 
 use std::fs;
 use std::time::Instant;
@@ -13,16 +13,16 @@ use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::store::Plan;
 use crate::scratch::Scratch;
 
-/// One row: a shape, whether commits are synced, and tensors in a commit.
+/// A row: shape, synced or not, and tensors per commit.
 struct Case {
     shape: [usize; 2],
     synced: bool,
     batch: usize,
-    /// Tensors of a sample.
+    /// Number of tensors per sample.
     count: usize,
 }
 
-/// Every size and way to commit.
+/// Measures every size and kind of commit.
 pub(super) fn table(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> Table {
     let (small, large) = if pace == Pace::Full { (2000, 8) } else { (200, 2) };
     let case = |shape, synced, batch, count| Case { shape, synced, batch, count };
@@ -69,7 +69,7 @@ fn row(pace: Pace, scratch: &Scratch, case: &Case, arrays: &[Arrays]) -> Row {
         label += ", synced";
     }
     progress(&format!("put of {label}"));
-    // Memory keeps nothing that could be synced.
+    // Storage in memory cannot be synced.
     let contestants: Vec<Keeper> = keepers(FLOOR_OF_PUT).into_iter().filter(|k| k.durable || !case.synced).collect();
     let mut timings = pool(1).install(|| race(pace, scratch, case, &tensors, &contestants));
     if !case.synced {
@@ -78,13 +78,13 @@ fn row(pace: Pace, scratch: &Scratch, case: &Case, arrays: &[Arrays]) -> Row {
     Row::judged(label, timings)
 }
 
-/// As `measure::race`, but every sample fills a new store, and what comes before and after is not timed.
+/// Like `measure::race`, but every sample fills a new store, and only the puts are timed.
 fn race(pace: Pace, scratch: &Scratch, case: &Case, tensors: &Tensors, contestants: &[Keeper]) -> Vec<Timing> {
     let rounds = if pace == Pace::Full { 9 } else { 3 };
     let mut samples = vec![Vec::new(); contestants.len()];
     let mut order: Vec<usize> = (0..contestants.len()).collect();
     let mut random = Random::new(data::SEED);
-    // The first round is not timed: it warms up, and what it put is checked.
+    // The first round is a warm-up, and its data is checked.
     for round in 0..=rounds {
         order.sort_by_cached_key(|_| random.next());
         for &at in &order {
@@ -100,7 +100,7 @@ fn race(pace: Pace, scratch: &Scratch, case: &Case, tensors: &Tensors, contestan
                 samples[at].push(seconds);
             }
             drop(shelf);
-            fs::remove_dir_all(&folder).expect("a folder of ours");
+            fs::remove_dir_all(&folder).expect("the temporary folder");
         }
     }
     contestants.iter().zip(samples).map(|(c, seconds)| Timing::new(c.name, tensors.bytes(), seconds)).collect()

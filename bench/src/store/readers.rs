@@ -1,4 +1,4 @@
-//! Readers on several threads: the same gets, shared among them.
+//! Concurrent reads: the same reads, divided among threads.
 
 use std::thread;
 
@@ -17,9 +17,9 @@ use crate::scratch::Scratch;
 const ONE: &str = "1 thread";
 const TWO: &str = "2 threads";
 
-/// Each keeper that lets threads read, for both sizes.
+/// Measures each contender that supports concurrent reads, for both sizes.
 pub(super) fn table(pace: Pace, scratch: &Scratch) -> Table {
-    // Of 1,000 floats: tensors and gets of a sample. Of 1,000,000 as well.
+    // Number of tensors and of reads per sample, for both sizes.
     let (small, large) = if pace == Pace::Full { ([10_000, 20_000], [16, 32]) } else { ([1000, 2000], [4, 4]) };
     let mut rows = Vec::new();
     for (shape, [count, gets]) in [(SMALL, small), (LARGE, large)] {
@@ -54,7 +54,7 @@ fn scale(pace: Pace, shelf: &dyn Reads, tensors: &Tensors, count: usize, gets: u
     race(pace.seconds_a_call(), &mut buffers, gets * tensors.bytes(), contestants)
 }
 
-/// Every reader is a thread with a pool of its own, so that large tensors stay on it.
+/// Every reader is a thread with its own pool, so that large tensors are decoded on that thread.
 fn read_all(shelf: &dyn Reads, pools: &[ThreadPool], buffers: &mut [Buffer<f32>], count: usize, gets: usize) {
     thread::scope(|scope| {
         for (i, (pool, out)) in pools.iter().zip(buffers).enumerate() {

@@ -1,14 +1,14 @@
-//! The tensors that are kept: windows of one long run of numbers, so that many of them need little memory.
+//! Test tensors: overlapping windows of one long array, so that many of them need little memory.
 
 use crate::buffer::Buffer;
 use crate::data;
 
-/// Floats between the first and the last window.
+/// Number of floats between the first and the last window.
 const SPREAD: usize = 1 << 20;
-/// Offset in floats between windows of neighboring numbers; odd, so that blocks start at different values.
+/// Distance of consecutive windows in floats; odd, so that blocks start at different values.
 const STEP: usize = 1009;
 
-/// Tensors of one shape, by number.
+/// Tensors of one shape, identified by number.
 pub(super) struct Tensors {
     run: Buffer<f32>,
     pub(super) shape: [usize; 2],
@@ -19,12 +19,12 @@ impl Tensors {
         Self { run: data::normal(SPREAD + shape[0] * shape[1]), shape }
     }
 
-    /// Floats of a tensor.
+    /// Returns the number of floats of a tensor.
     pub(super) const fn len(&self) -> usize {
         self.shape[0] * self.shape[1]
     }
 
-    /// Bytes of a tensor as f32.
+    /// Returns the size of a tensor as f32, in bytes.
     pub(super) const fn bytes(&self) -> usize {
         self.len() * size_of::<f32>()
     }
@@ -34,13 +34,13 @@ impl Tensors {
         &self.run[start..start + self.len()]
     }
 
-    /// `1,000 floats`.
+    /// Formats the size as `1,000 floats`.
     pub(super) fn label(&self) -> String {
         format!("{} floats", thousands(self.len()))
     }
 }
 
-/// A number with commas.
+/// Formats a number with thousands separators.
 pub(super) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

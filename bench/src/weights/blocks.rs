@@ -1,4 +1,4 @@
-//! Quantizing to block formats and back, beside `memcpy`, ggml and candle.
+//! Quantization to block formats and back, compared with `memcpy`, ggml and candle.
 
 use bitgrain::kernels::ggml::GgmlBlock;
 
@@ -8,18 +8,18 @@ use crate::measure::{Contestant, Effort, Pace, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::ggml::Ggml;
 
-/// Formats with the bars of their tables.
+/// Formats with the targets of their tables.
 pub(super) struct Kind {
     formats: &'static [GgmlBlock],
     quantize_bar: f64,
     dequantize_bar: f64,
 }
 
-/// One scale by the largest weight.
+/// Formats whose scale is the largest weight, divided by a constant.
 pub(super) const ROUNDED: Kind =
     Kind { formats: &[GgmlBlock::Q4_0, GgmlBlock::Q8_0], quantize_bar: 1.5, dequantize_bar: 1.5 };
 
-/// Scales that are searched for.
+/// Formats whose scales are found by a search.
 pub(super) const SEARCHED: Kind = Kind {
     formats: &[GgmlBlock::IQ4_NL, GgmlBlock::Q2_K, GgmlBlock::Q3_K, GgmlBlock::Q4_K, GgmlBlock::Q5_K, GgmlBlock::Q6_K],
     quantize_bar: 5.0,
@@ -28,10 +28,10 @@ pub(super) const SEARCHED: Kind = Kind {
 
 /// Location of the data.
 pub(super) struct Place {
-    /// Of the tables for rounded and for searched formats.
+    /// Titles of the tables of the formats without and with a search.
     rounded: [&'static str; 2],
     searched: [&'static str; 2],
-    /// Of quantizing: in memory one call of a searching format is seconds of work.
+    /// Samples of quantization. In memory, one call of a format with a search takes seconds.
     quantize: fn(Pace) -> Effort,
     dequantize: fn(Pace) -> Effort,
 }
@@ -50,7 +50,7 @@ pub(super) const IN_MEMORY: Place = Place {
     dequantize: Pace::in_memory,
 };
 
-/// Quantize, then dequantize.
+/// Returns the tables for quantization and for dequantization.
 pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place: &Place, kind: &Kind) -> [Table; 2] {
     let [mut quantize, mut dequantize] = [Vec::new(), Vec::new()];
     let titles = if kind.quantize_bar > 2.0 { place.searched } else { place.rounded };
@@ -61,7 +61,7 @@ pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place
         let contestants = quantizers(memory, block, ggml);
         let timings = race((place.quantize)(pace), memory, bytes, contestants);
         quantize.push(Row::judged(block.name(), timings));
-        // The others wrote over our blocks, with the same bytes.
+        // The other contenders overwrote our blocks, but with the same bytes.
         let contestants = dequantizers(memory, block, ggml);
         let timings = race((place.dequantize)(pace), memory, bytes, contestants);
         dequantize.push(Row::judged(block.name(), timings));

@@ -1,9 +1,9 @@
-//! Not timed: what we write opens in candle, and means the same numbers there.
+//! Compatibility check, not timed: candle reads the same values from our files.
 
 use super::files::Source;
 use crate::scratch::Scratch;
 
-/// Panics unless candle reads our files as we do. Without candle there is nothing to check.
+/// Panics unless candle reads the same values from our files. Does nothing without candle.
 #[cfg(feature = "candle")]
 pub(super) fn check(scratch: &Scratch, source: &Source) {
     use bitgrain::nn::ModelFile;
@@ -13,7 +13,7 @@ pub(super) fn check(scratch: &Scratch, source: &Source) {
 
     for format in ["q4_0", "q8_0", "q4_k", "q6_k", "float16"] {
         for ending in ["gguf", "safetensors"] {
-            // safetensors has no blocks of its own: candle would see bytes.
+            // candle cannot decode blocks in safetensors files.
             if ending == "safetensors" && format != "float16" {
                 continue;
             }
@@ -22,11 +22,11 @@ pub(super) fn check(scratch: &Scratch, source: &Source) {
             convert(&source.path, &path, format);
             let name = tensor_name(1);
             let read = if ending == "gguf" { gguf_values } else { safetensors_values };
-            let theirs = read(&path, &name).expect("candle opens what we wrote");
+            let theirs = read(&path, &name).expect("candle opens our file");
             let model = ModelFile::open(&path).expect("a model");
             let ours = model.tensor(&name).and_then(|tensor| tensor.values()).expect("values");
             let same = ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| a.to_bits() == b.to_bits());
-            assert!(same, "{format} in {ending}: candle reads other values than we do");
+            assert!(same, "{format} in {ending}: candle reads different values");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whole files: a safetensors model through `bitgrain::nn::model::convert::quantize`, beside copying it.
+//! Conversion of files with `bitgrain::nn::model::convert::quantize`, compared with a copy.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 /// Rows and columns of each matrix.
 const SIDE: u64 = 1024;
 
-/// Target of the conversion: a format and a container.
+/// Formats and containers to convert to.
 const TARGETS: [(&str, &str); 4] = [("q4_0", "gguf"), ("q8_0", "gguf"), ("q4_k", "gguf"), ("int8", "safetensors")];
 
 /// A model of f32 matrices in one safetensors file.
@@ -29,7 +29,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// 22 matrices, 92 MB: as many weights as a small sentence encoder has.
+    /// Writes 22 matrices, 92 MB in total: as many weights as a small sentence encoder.
     pub(super) fn make(scratch: &Scratch, pace: Pace) -> io::Result<Self> {
         let count = if pace == Pace::Full { 22 } else { 4 };
         let path = scratch.file("model.safetensors");
@@ -47,19 +47,19 @@ impl Source {
     }
 }
 
-/// The name of a matrix of the model.
+/// Returns the name of a matrix.
 pub(super) fn tensor_name(index: usize) -> String {
     format!("blk.{index:02}.weight")
 }
 
-/// Converts a file on the threads of the pool it is called in.
+/// Converts a file with the threads of the current pool.
 pub(super) fn convert(from: &Path, to: &Path, format: &str) {
     let format: WeightFormat = format.parse().expect("the name of a format");
     let model = ModelFile::open(from).expect("a model");
     quantize(&model, to, &Recipe::new(FormatChoice::To(format)), &()).expect("finite weights in whole blocks");
 }
 
-/// Every target, on one and two threads.
+/// Measures every target, with one and two threads.
 pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> Table {
     let pools = [pool(1), pool(2)];
     let [one, two] = &pools;
@@ -69,7 +69,7 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> Table {
         progress(&format!("conversion of a file to {format}"));
         let out = scratch.file(&format!("{format}.{ending}"));
         let to = |pool: &ThreadPool| pool.install(|| convert(&source.path, &out, format));
-        // The answer does not depend on the threads.
+        // Check that the file does not depend on the number of threads.
         to(one);
         let first = std::fs::read(&out).expect("it was just written");
         to(two);
@@ -105,8 +105,7 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread or two")
 }
 
-/// Reads and writes a file in pieces, as a program that changes nothing would. `fs::copy` would let the file system
-/// share the blocks.
+/// Copies a file in pieces. `fs::copy` could let the file system share the blocks.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let (mut from, mut to) = (File::open(from)?, File::create(to)?);
     let mut piece = vec![0; 1 << 20];

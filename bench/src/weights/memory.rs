@@ -1,4 +1,4 @@
-//! Weights, their blocks and room for the weights back: shared by the contestants, so that all get the same pages.
+//! Buffers for weights, blocks and dequantized weights, shared by all contenders so that they use the same pages.
 
 use bitgrain::kernels::Backend;
 use bitgrain::kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
@@ -9,12 +9,12 @@ use crate::data;
 use crate::rival::Blocks;
 use crate::rival::ggml::Ggml;
 
-/// Buffers for one count of weights.
+/// Buffers for a number of weights.
 pub(super) struct Memory {
     pub(super) values: Buffer<f32>,
     pub(super) blocks: Buffer<u8>,
     pub(super) back: Buffer<f32>,
-    /// candle's blocks of the format that is being measured.
+    /// candle's blocks of the current format.
     pub(super) candle: Option<Box<dyn Blocks>>,
 }
 
@@ -24,12 +24,12 @@ impl Memory {
         Self { values: data::normal(count), blocks: Buffer::new(most), back: Buffer::new(count), candle: None }
     }
 
-    /// Bytes of the values.
+    /// Returns the size of the values in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.values)
     }
 
-    /// As `memcpy` of the values.
+    /// Copies the values with `memcpy`.
     pub(super) fn copy(&mut self) {
         self.back.copy_from_slice(&self.values);
     }
@@ -42,8 +42,8 @@ impl Memory {
         dequantize_ggml(Backend::best(), block, &self.blocks, &mut self.back).expect("whole blocks, room");
     }
 
-    /// Panics unless blocks and values are those of ggml, or of `scalar` where there is no ggml. Leaves our blocks of
-    /// the format behind, and candle's.
+    /// Panics unless blocks and values equal those of ggml, or of the scalar backend without ggml. The buffers then
+    /// hold our blocks and candle's.
     pub(super) fn check(&mut self, block: GgmlBlock, ggml: Option<&Ggml>) {
         self.quantize(block);
         self.dequantize(block);
@@ -64,7 +64,7 @@ impl Memory {
     }
 }
 
-/// candle's blocks of the values.
+/// Quantizes the values with candle.
 #[cfg(feature = "candle")]
 fn candle(block: GgmlBlock, values: &[f32]) -> Option<Box<dyn Blocks>> {
     let mut blocks = crate::rival::candle::blocks(block, values.len())?;

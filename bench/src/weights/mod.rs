@@ -1,4 +1,4 @@
-//! Suite `weights`: llama.cpp's block formats beside ggml and candle, and whole files through `bitgrain::nn`.
+//! Suite `weights`: llama.cpp's block formats compared with ggml and candle, and conversion of files.
 
 mod blocks;
 mod compatible;
@@ -12,16 +12,16 @@ use crate::rival::ggml::{FetchError, Ggml, VERSION};
 use crate::scratch::Scratch;
 use memory::Memory;
 
-/// Weights of a row.
+/// Number of weights per row.
 const ROW: usize = 4096;
 
-/// Weights of a comparison in cache: 256 KiB of f32, which a second-level cache holds with their blocks.
+/// Number of weights of a comparison in cache: 256 KiB of f32, which fit in the L2 cache together with their blocks.
 const IN_CACHE: usize = 64 << 10;
 
-/// Measures everything.
+/// Runs the suite.
 ///
 /// # Errors
-/// What making the files brings.
+/// Returns an error if the temporary files cannot be written.
 pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
     let large = match pace {
         Pace::Full => 32 << 20,
@@ -29,13 +29,13 @@ pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
     };
     let ggml = Ggml::load();
     if let Err(error) = &ggml {
-        eprintln!("going on without ggml: {error}");
+        eprintln!("continuing without ggml: {error}");
     }
     let intro = intro(large, ggml.as_ref().err());
     let ggml = ggml.ok();
     let scratch = Scratch::new("weights")?;
     let mut tables = Vec::new();
-    // On one thread, as everything else that is compared by the block.
+    // On one thread, like the other comparisons of blocks.
     for (count, place) in [(IN_CACHE, &blocks::IN_CACHE), (large, &blocks::IN_MEMORY)] {
         let mut memory = Memory::new(count);
         for kind in [&blocks::ROUNDED, &blocks::SEARCHED] {
@@ -77,7 +77,7 @@ fn intro(large: usize, missing: Option<&FetchError>) -> String {
     )
 }
 
-/// Says on the terminal what is being measured: a full run takes minutes.
+/// Prints the current measurement, because a full run takes minutes.
 fn progress(what: &str) {
     eprintln!("measuring {what}");
 }

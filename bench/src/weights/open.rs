@@ -1,4 +1,4 @@
-//! Opening a model and listing its tensors: must take as long for a large file as for a small one.
+//! Time to open a model and list its tensors, which must not depend on the file size.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,13 +15,13 @@ use crate::measure::{Contestant, Pace, race};
 use crate::report::{Row, Table, Unit};
 use crate::scratch::Scratch;
 
-/// Tensors of the large files, each of 4096 by 4096.
+/// Number of tensors of the large files, each of 4096 × 4096 weights.
 const TENSORS: usize = 290;
 const SIDE: u64 = 4096;
-/// Words of the large GGUF file's vocabulary, which most of its header is.
+/// Vocabulary size of the large GGUF file, which makes up most of its header.
 const VOCABULARY: usize = 32_000;
 
-/// Files of every size.
+/// Measures files of every size.
 pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> io::Result<Table> {
     let small = small(scratch)?;
     let large = large_safetensors(scratch)?;
@@ -90,7 +90,7 @@ fn large_gguf(scratch: &Scratch) -> io::Result<PathBuf> {
     sparse(scratch.file("large.gguf"), &gguf::layout(&metadata, &specs).map_err(io::Error::other)?)
 }
 
-/// A file with a header and nothing behind it but its length.
+/// Creates a file with a header and sparse data.
 fn sparse(path: PathBuf, layout: &Layout) -> io::Result<PathBuf> {
     let mut file = File::create(&path)?;
     file.write_all(&layout.header)?;

@@ -1,4 +1,4 @@
-//! Seeded tables with something to learn: interactions, curves, steps, noise.
+//! Seeded tables with interactions, nonlinear functions, steps and noise.
 
 use super::{Objective, Rows, Table};
 use crate::data::{Random, SEED};
@@ -10,10 +10,10 @@ pub(crate) struct Recipe {
     about: &'static str,
     objective: Objective,
     columns: usize,
-    /// Rows to train on; a fifth as many are held back.
+    /// Number of training rows; the validation set has a fifth as many.
     rows: usize,
     predict_training_rows: bool,
-    /// Fills a row and gives its target.
+    /// Fills a row and returns its target.
     row: fn(&mut Random, &mut [f32]) -> f32,
 }
 
@@ -50,7 +50,7 @@ pub(crate) static RECIPES: [Recipe; 3] = [
 ];
 
 impl Recipe {
-    /// The same numbers in every run; a tenth of the rows in a quick one.
+    /// Generates the table, with the same values in every run. A quick run has a tenth of the rows.
     pub(crate) fn make(&self, pace: Pace) -> Table {
         let rows = if pace == Pace::Quick { self.rows / 10 } else { self.rows };
         let mut random = Random::new(SEED ^ self.columns as u64);
@@ -105,12 +105,12 @@ fn wide(random: &mut Random, x: &mut [f32]) -> f32 {
     drawn(random, curved + 0.3 * x[250] - 0.2 * x[300] + 0.1 * x[10..60].iter().sum::<f32>() - 0.5)
 }
 
-/// From 0 to 1.
+/// Returns a uniform number from 0 to 1.
 fn uniform(random: &mut Random) -> f32 {
     (random.next() >> 40) as f32 / (1_u32 << 24) as f32
 }
 
-/// 1 with the probability that a logistic score means.
+/// Returns 1 with the probability given by a logistic score.
 fn drawn(random: &mut Random, score: f32) -> f32 {
     f32::from(u8::from(uniform(random) < 1.0 / (1.0 + (-score).exp())))
 }

@@ -1,4 +1,4 @@
-//! Tables that all contenders are given: generated ones, and real ones from a folder.
+//! Tables of the contests: generated ones, and real ones from a folder.
 
 mod generated;
 mod real;
@@ -17,19 +17,19 @@ pub(super) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The generated tables, and the real ones whose files are in the folder.
+    /// Returns the generated tables, and the real tables whose files are in the folder.
     pub(super) fn all(folder: Option<&'a Path>) -> Vec<Self> {
         let mut sources: Vec<_> = generated::RECIPES.iter().map(Self::Generated).collect();
         for files in folder.iter().flat_map(|_| &real::FILES) {
             match folder.filter(|folder| folder.join(files.train).is_file()) {
                 Some(folder) => sources.push(Self::Real(files, folder)),
-                None => eprintln!("going on without {}: it is not in the folder", files.train),
+                None => eprintln!("continuing without {}: not in the folder", files.train),
             }
         }
         sources
     }
 
-    /// The table itself.
+    /// Loads the table.
     pub(super) fn load(&self, pace: Pace) -> io::Result<Table> {
         match self {
             Self::Generated(recipe) => Ok(recipe.make(pace)),
@@ -38,23 +38,23 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Rows to train on and rows held back.
+/// Training and validation rows.
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) objective: Objective,
     pub(super) columns: usize,
-    /// Features whose values are codes of categories.
+    /// Indices of categorical features.
     pub(super) categorical: Vec<usize>,
     pub(super) train: Rows,
     pub(super) held: Rows,
-    /// Large enough for the bars.
+    /// Whether the table is large enough for targets.
     pub(super) judged: bool,
-    /// Prediction is timed on the rows trained on, of which there are more.
+    /// Whether prediction is timed on the training rows, which are more.
     pub(super) predict_training_rows: bool,
 }
 
-/// Features, row after row, and targets.
+/// Features in row-major order, and targets.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) features: Vec<f32>,
@@ -62,17 +62,17 @@ pub(super) struct Rows {
 }
 
 impl Table {
-    /// `1,000,000 × 28`.
+    /// Formats the size as `1,000,000 × 28`.
     pub(super) fn size(&self) -> String {
         format!("{} × {}", thousands(self.train.targets.len()), self.columns)
     }
 
-    /// Rows that prediction is timed on.
+    /// Returns the rows on which prediction is timed.
     pub(super) fn predicted(&self) -> usize {
         if self.predict_training_rows { self.train.targets.len() } else { self.held.targets.len() }
     }
 
-    /// Writes the files that contenders read.
+    /// Writes the input files of the contenders.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         for (rows, features, targets) in [(&self.train, "x.npy", "y.npy"), (&self.held, "xv.npy", "yv.npy")] {
             array::write(&folder.join(features), &rows.features, Some(self.columns))?;
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// A number with commas.
+/// Formats a number with thousands separators.
 pub(super) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

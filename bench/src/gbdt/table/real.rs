@@ -1,4 +1,4 @@
-//! Real tables as text: numbers, or words that become codes of categories.
+//! Real tables as text files. Strings become category codes.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -8,23 +8,23 @@ use flate2::read::MultiGzDecoder;
 
 use super::{Objective, Rows, Table};
 
-/// The files of a table and how they are read.
+/// Files of a table and their format.
 pub(crate) struct Files {
     name: &'static str,
     about: &'static str,
-    /// Path in the folder; `.gz` is unpacked.
+    /// Path in the folder; `.gz` files are decompressed.
     pub(crate) train: &'static str,
-    /// None: every fifth row is held back.
+    /// `None` holds out every fifth row.
     held: Option<&'static str>,
     separator: char,
     has_header: bool,
     target: usize,
     objective: Objective,
-    /// The word that stands for 1, if the target is one of two words.
+    /// String of the class 1, if the target has two strings.
     positive: Option<&'static str>,
 }
 
-/// The tables that are looked for.
+/// Real tables, used if their files exist.
 pub(crate) static FILES: [Files; 5] = [
     Files {
         name: "LightGBM's binary example",
@@ -84,7 +84,7 @@ pub(crate) static FILES: [Files; 5] = [
 ];
 
 impl Files {
-    /// Reads the table from a folder.
+    /// Loads the table from a folder.
     pub(crate) fn read(&self, folder: &Path) -> io::Result<Table> {
         let train = text(&folder.join(self.train))?;
         let held = self.held.map(|held| text(&folder.join(held))).transpose()?;
@@ -149,7 +149,7 @@ fn is_missing(cell: &str) -> bool {
     matches!(cell, "" | "?" | "NA")
 }
 
-/// The distinct words of a column in order, if it is not all numbers.
+/// Returns the sorted distinct strings of a column, unless all of its cells are numbers.
 fn words<'a>(rows: &[Vec<&'a str>], column: usize) -> Option<Vec<&'a str>> {
     let cells = || rows.iter().map(|row| row[column]).filter(|cell| !is_missing(cell));
     let is_word = |cell: &str| cell.parse::<f32>().is_err();

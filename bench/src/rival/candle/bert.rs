@@ -1,4 +1,4 @@
-//! A BERT of candle's tensors and layers at f32, with the weights of a Hugging Face folder.
+//! A BERT encoder made of candle's layers, in f32, with the weights of a Hugging Face folder.
 
 use std::fs::File;
 use std::path::Path;
@@ -23,7 +23,7 @@ struct Config {
     layer_norm_eps: f64,
 }
 
-/// Tokens to vectors of length one: the mean over the places of a text.
+/// Sentence encoder: the mean of the token vectors, normalized.
 pub(super) struct Bert {
     words: Embedding,
     positions: Tensor,
@@ -32,7 +32,7 @@ pub(super) struct Bert {
     blocks: Vec<Block>,
 }
 
-/// Attention and two dense layers, each added to what went in and normed.
+/// Attention and two dense layers, each with a residual connection and a layer norm.
 struct Block {
     heads: usize,
     query: Linear,
@@ -73,7 +73,7 @@ impl Bert {
         let ids = Tensor::from_vec(tokens.iter().flat_map(filled).collect::<Vec<u32>>(), shape, &Device::Cpu)?;
         let there = |text: &Vec<u32>| (0..length).map(|at| f32::from(u8::from(at < text.len()))).collect::<Vec<_>>();
         let mask = Tensor::from_vec(tokens.iter().flat_map(there).collect::<Vec<f32>>(), shape, &Device::Cpu)?;
-        // Places that are not there get a weight of nothing.
+        // Padding gets the attention weight 0.
         let away = if tokens.iter().all(|text| text.len() == length) {
             None
         } else {
@@ -93,7 +93,7 @@ impl Bert {
 
 impl Encoder for Bert {
     fn embed(&self, tokens: &[Vec<u32>]) -> Vec<Vec<f32>> {
-        self.forward(tokens).expect("a text that the model takes")
+        self.forward(tokens).expect("valid tokens")
     }
 }
 

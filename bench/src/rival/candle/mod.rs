@@ -1,4 +1,4 @@
-//! candle: llama.cpp's formats in Rust. It selects vector code at compile time, so that a default build is scalar.
+//! candle: llama.cpp's formats in Rust. It selects vector code at compile time, so a default build is scalar.
 
 mod bert;
 
@@ -26,7 +26,7 @@ impl<B: GgmlType> Blocks for Vec<B> {
     }
 }
 
-/// Room for the blocks of `weights` weights; `None` for formats it does not have.
+/// Allocates blocks for `weights` weights; `None` for unsupported formats.
 pub(crate) fn blocks(block: GgmlBlock, weights: usize) -> Option<Box<dyn Blocks>> {
     fn zeros<B: GgmlType + 'static>(weights: usize) -> Option<Box<dyn Blocks>> {
         Some(Box::new(vec![B::zeros(); weights / B::BLCK_SIZE]))
@@ -43,7 +43,7 @@ pub(crate) fn blocks(block: GgmlBlock, weights: usize) -> Option<Box<dyn Blocks>
     }
 }
 
-/// The values of a tensor of a GGUF file.
+/// Reads the values of a tensor in a GGUF file.
 pub(crate) fn gguf_values(path: &Path, tensor: &str) -> Result<Vec<f32>> {
     let mut reader = BufReader::new(File::open(path)?);
     let content = Content::read(&mut reader)?;
@@ -51,7 +51,7 @@ pub(crate) fn gguf_values(path: &Path, tensor: &str) -> Result<Vec<f32>> {
     tensor.dequantize(&Device::Cpu)?.flatten_all()?.to_vec1()
 }
 
-/// The values of a tensor of plain floats in a safetensors file.
+/// Reads the values of a float tensor in a safetensors file.
 pub(crate) fn safetensors_values(path: &Path, tensor: &str) -> Result<Vec<f32>> {
     let all = candle_core::safetensors::load(path, &Device::Cpu)?;
     let tensor = all.get(tensor).ok_or_else(|| candle_core::Error::Msg(format!("no {tensor}")))?;
@@ -64,18 +64,18 @@ pub(crate) fn gguf_tensors(path: &Path) -> Result<usize> {
     Ok(Content::read(&mut reader)?.tensor_infos.len())
 }
 
-/// Its BERT at f32, of a Hugging Face folder.
+/// Opens a BERT encoder in f32 from a Hugging Face folder.
 ///
 /// # Errors
-/// What candle says.
+/// Returns candle's error.
 pub(crate) fn encoder(folder: &Path) -> Result<Box<dyn Encoder>> {
     Ok(Box::new(bert::Bert::open(folder)?))
 }
 
-/// Its matrix of a format, f32 if none, with a batch of activations.
+/// Creates a matrix in a format, or in f32 for `None`, with a batch of activations.
 ///
 /// # Errors
-/// What candle says.
+/// Returns candle's error.
 pub(crate) fn product(
     block: Option<GgmlBlock>,
     weights: &[f32],

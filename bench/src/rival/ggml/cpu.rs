@@ -1,6 +1,6 @@
-//! ggml's products: the build for this CPU, run as llama.cpp runs them, as graphs with weights in a layout of its own.
+//! ggml's products with the build for this CPU, run like in llama.cpp: as graphs, with repacked weights if available.
 //!
-//! What is made here is never freed: a benchmark ends soon.
+//! Nothing is freed, because the process ends after the benchmark.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
@@ -23,16 +23,16 @@ struct Params {
 }
 
 impl Params {
-    /// A megabyte is room for a few tensors and a graph; their values are elsewhere.
+    /// Memory for a few tensors and a graph without values: 1 MB.
     const SMALL: Self = Self { size: 1 << 20, buffer: std::ptr::null_mut(), no_alloc: true };
 }
 
-/// Room for `ggml_threadpool_params`, which has 528 bytes in this release.
+/// Memory for `ggml_threadpool_params`, which has 528 bytes in this release.
 #[repr(C, align(16))]
 struct PoolParams([u8; 1024]);
 
 impl PoolParams {
-    /// Offset of the setting for how long workers spin before they wait.
+    /// Offset of the field with the time that workers spin before they sleep.
     const POLL: Range<usize> = 520..524;
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Layout {
 impl Layout {
     pub(crate) const ALL: [Self; 3] = [Self::Plain, Self::Repacked, Self::Amx];
 
-    /// As a contestant is called.
+    /// Returns the name of the contender.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Plain => "ggml",
@@ -63,11 +63,11 @@ impl Layout {
     }
 }
 
-/// The library of products that fits this CPU best, as it says itself.
+/// The build of the CPU backend with the highest score on this CPU.
 pub(crate) struct Cpu<'a> {
     ggml: &'a Ggml,
     library: Library,
-    /// The CPU it was built for: `sapphirerapids`.
+    /// CPU of the build, such as `sapphirerapids`.
     pub(crate) name: String,
 }
 
@@ -77,15 +77,15 @@ macro_rules! call {
         type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
         // SAFETY: the types are those of the release's `ggml.h`, `ggml-cpu.h` and `ggml-backend.h`.
         let found = unsafe { $cpu.library.get::<Function>($name) };
-        // SAFETY: the same, for what is in the base.
+        // SAFETY: as above, for functions of the base library.
         let found = found.or_else(|_| unsafe { $cpu.ggml.library.get::<Function>($name) });
         let function = found.expect("the release has it");
-        // SAFETY: pointers were made by the library and are never freed, or point to what outlives the call.
+        // SAFETY: pointers come from the library and are never freed, or point to data that outlives the call.
         unsafe { function($($argument),*) }
     }};
 }
 
-#[expect(unsafe_code, reason = "a rival with a C interface; nothing of it is in what is published")]
+#[expect(unsafe_code, reason = "a C library for comparison; not part of published crates")]
 impl<'a> Cpu<'a> {
     /// Loads the build with the highest score.
     ///
@@ -94,7 +94,8 @@ impl<'a> Cpu<'a> {
     pub(crate) fn load(ggml: &'a Ggml) -> Result<Self, FetchError> {
         let mut best: Option<(c_int, Self)> = None;
         for path in fetch::cpu_libraries(&ggml.path)? {
-            // SAFETY: the release's own libraries; loading one for another CPU is what its authors do to ask it.
+            // SAFETY: a library of the release. Loading a build for another CPU is safe, because only its score is
+            // requested.
             let library = unsafe { Library::new(&path) }?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().replace("libggml-cpu-", "");
             let cpu = Self { ggml, library, name };
@@ -111,7 +112,7 @@ impl<'a> Cpu<'a> {
         call!(self, c"ggml_backend_reg_dev_get"(registry => Pointer, 0 => usize) -> Pointer)
     }
 
-    /// The type of buffers with a layout; none if this CPU does not have it.
+    /// Returns the buffer type of a layout, or `None` if this CPU does not support it.
     fn buffer_type(&self, layout: Layout) -> Option<Pointer> {
         let wanted = match layout {
             Layout::Plain => return Some(call!(self, c"ggml_backend_cpu_buffer_type"() -> Pointer)),
@@ -123,16 +124,16 @@ impl<'a> Cpu<'a> {
         let name = c"ggml_backend_dev_get_extra_bufts".as_ptr();
         let extra =
             call!(self, c"ggml_backend_reg_get_proc_address"(registry => Pointer, name => *const c_char) -> Extra)?;
-        // SAFETY: a device of the release; what comes back is a list that ends with a null pointer.
+        // SAFETY: the device is valid, and the result is a list that ends with a null pointer.
         let mut at = unsafe { extra(self.device()) };
         loop {
-            // SAFETY: the end of the list was not reached.
+            // SAFETY: the end of the list has not been reached.
             let found = unsafe { *at };
             if found.is_null() {
                 return None;
             }
             let name = call!(self, c"ggml_backend_buft_name"(found => Pointer) -> *const c_char);
-            // SAFETY: a buffer type's name is a static string.
+            // SAFETY: the name of a buffer type is a static string.
             if unsafe { CStr::from_ptr(name) } == wanted {
                 return Some(found);
             }
@@ -140,8 +141,8 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Weights of a format (f32 if none) in a layout, and a batch of activations; none where the library does not
-    /// multiply such weights in that layout.
+    /// Creates the product of weights in a format (f32 for `None`) and a layout with a batch of activations; `None` if
+    /// the library does not support the combination.
     pub(crate) fn product(
         &self,
         block: Option<GgmlBlock>,
@@ -185,7 +186,7 @@ impl<'a> Cpu<'a> {
         Some(Box::new(Graph { cpu: self, backend: self.backend(threads), graph, out, len: rows * batch }))
     }
 
-    /// A backend with threads that stay between graphs.
+    /// Creates a backend whose threads persist between graphs.
     fn backend(&self, threads: usize) -> Pointer {
         let threads = c_int::try_from(threads).expect("a few");
         let backend = call!(self, c"ggml_backend_cpu_init"() -> Pointer);
@@ -193,7 +194,7 @@ impl<'a> Cpu<'a> {
         let mut room = PoolParams([0; 1024]);
         let params = &raw mut room;
         call!(self, c"ggml_threadpool_params_init"(params => *mut PoolParams, threads => c_int));
-        // Workers wait for the next graph instead of spinning, which would take a core from the next contestant.
+        // Workers sleep between graphs instead of spinning, which would take a core from the next contender.
         room.0[PoolParams::POLL].fill(0);
         let params = &raw mut room;
         let pool = call!(self, c"ggml_threadpool_new"(params => *mut PoolParams) -> Pointer);
@@ -211,7 +212,7 @@ struct Graph<'a> {
     len: usize,
 }
 
-#[expect(unsafe_code, reason = "a rival with a C interface; nothing of it is in what is published")]
+#[expect(unsafe_code, reason = "a C library for comparison; not part of published crates")]
 impl Product for Graph<'_> {
     fn run(&mut self) {
         let status =

@@ -1,37 +1,37 @@
-//! Download of the prebuilt library: an npm package, unpacked once into cargo's target folder.
+//! Download of the prebuilt library: an npm package, unpacked once in cargo's target folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// The package of node-llama-cpp that carries llama.cpp's libraries, built without flags for one CPU.
+/// Package of node-llama-cpp that contains llama.cpp's libraries, built without CPU-specific flags.
 const PACKAGE: &str = "@node-llama-cpp/linux-x64";
-/// Its version.
+/// Version of the package.
 pub(crate) const VERSION: &str = "3.22.1";
 const FOLDER: &str = "package/bins/linux-x64";
 const LIBRARY: &str = "libggml-base.so";
-/// One of several builds of the products, for different CPUs.
+/// One of the builds of the CPU backend.
 const ANY_CPU: &str = "libggml-cpu-x64.so";
 
-/// Why there is no ggml to compare with.
+/// Reason why ggml is not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
-    #[error("the prebuilt library is for Linux on x86-64")]
+    #[error("the prebuilt library supports only Linux on x86-64")]
     OtherPlatform,
-    #[error("`{program}` could not be started: {source}")]
+    #[error("cannot start `{program}`: {source}")]
     NotStarted { program: &'static str, source: io::Error },
     #[error("`{program}` failed: {status}")]
     Failed { program: &'static str, status: ExitStatus },
-    #[error("the target folder: {0}")]
+    #[error("cannot use the target folder: {0}")]
     Folder(#[from] io::Error),
-    #[error("the library does not load: {0}")]
+    #[error("cannot load the library: {0}")]
     Load(#[from] libloading::Error),
 }
 
-/// The path of the library, with the builds of its products beside it; downloads them if this is the first time.
+/// Returns the path of the library, next to the builds of the CPU backend. Downloads them the first time.
 ///
 /// # Errors
-/// Anything but [`FetchError::Load`].
+/// Returns any variant except [`FetchError::Load`].
 pub(super) fn library() -> Result<PathBuf, FetchError> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err(FetchError::OtherPlatform);
@@ -40,7 +40,7 @@ pub(super) fn library() -> Result<PathBuf, FetchError> {
     let libraries = folder.join(FOLDER);
     if ![LIBRARY, ANY_CPU].iter().all(|name| libraries.join(name).is_file()) {
         std::fs::create_dir_all(&folder)?;
-        eprintln!("fetching {PACKAGE} {VERSION} with npm");
+        eprintln!("downloading {PACKAGE} {VERSION} with npm");
         run("npm", &["pack", "--silent", "--pack-destination", "."], &[&format!("{PACKAGE}@{VERSION}")], &folder)?;
         let archive = format!("node-llama-cpp-linux-x64-{VERSION}.tgz");
         let wanted = format!("{FOLDER}/libggml-*.so");
@@ -50,10 +50,10 @@ pub(super) fn library() -> Result<PathBuf, FetchError> {
     Ok(libraries.join(LIBRARY))
 }
 
-/// The builds of the products that lie beside the library.
+/// Lists the builds of the CPU backend next to the library.
 ///
 /// # Errors
-/// [`FetchError::Folder`].
+/// Returns [`FetchError::Folder`] if the folder cannot be listed.
 pub(super) fn cpu_libraries(library: &Path) -> Result<Vec<PathBuf>, FetchError> {
     let mut found = Vec::new();
     for entry in library.parent().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?.read_dir()? {

@@ -7,10 +7,10 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions};
 
 use super::{Plan, Reads, Shelf, bytes_of, floats};
 
-/// Bytes of address space: more than any comparison fills.
+/// Address space in bytes: more than any comparison needs.
 const MAP: usize = 8 << 30;
 
-/// The environment and its one database.
+/// The environment and its database.
 pub(crate) struct Lmdb {
     env: Env,
     tensors: Database<'static, Bytes, Bytes>,
@@ -18,12 +18,12 @@ pub(crate) struct Lmdb {
 }
 
 impl Lmdb {
-    #[expect(unsafe_code, reason = "a rival that maps its file; nothing of it is in what is published")]
+    #[expect(unsafe_code, reason = "a memory-mapped database for comparison; not part of published crates")]
     pub(crate) fn open(plan: &Plan<'_>) -> Box<dyn Shelf> {
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP);
         if !plan.synced {
-            // SAFETY: without waits for the disk a loss of power may cost the database, which is gone after the run.
+            // SAFETY: without syncs, a power loss can corrupt the database, which is deleted after the run.
             unsafe { options.flags(EnvFlags::NO_SYNC) };
         }
         // SAFETY: the folder was created for this run, and no other process writes to it.

@@ -1,4 +1,4 @@
-//! Keepers of tensors behind one interface: databases, files, and the crate whose design the store began with.
+//! Storage of tensors with a common interface: databases, files, and the crate on which the store's design is based.
 
 #[cfg(feature = "stores")]
 pub(crate) mod lmdb;
@@ -11,27 +11,27 @@ pub(crate) mod safetensors;
 use std::ops::Range;
 use std::path::Path;
 
-/// Keeps tensors of one shape under numbers. Panics where something fails: there is nothing to measure then.
+/// Storage for tensors of one shape, identified by numbers. Methods panic on errors, which end the benchmark.
 pub(crate) trait Shelf: Send {
     fn put(&mut self, id: u128, values: &[f32]);
 
-    /// Puts tensors with the numbers from `first` on, all in one commit.
+    /// Puts tensors with consecutive numbers from `first`, in one commit.
     fn put_all(&mut self, first: u128, tensors: &[&[f32]]);
 
     fn get(&mut self, id: u128, out: &mut [f32]);
 
-    /// Some rows of a tensor; none if it only has whole ones.
+    /// Reads rows of a tensor; `None` if partial reads are not supported.
     fn rows(&mut self, _id: u128, _rows: Range<usize>) -> Option<Vec<f32>> {
         None
     }
 
-    /// For readers on several threads, if it lets them.
+    /// Returns an interface for concurrent reads, if supported.
     fn shared(&self) -> Option<&dyn Reads> {
         None
     }
 }
 
-/// Reads from any thread.
+/// Reads from several threads.
 pub(crate) trait Reads: Sync {
     fn read(&self, id: u128, out: &mut [f32]);
 }
@@ -39,15 +39,15 @@ pub(crate) trait Reads: Sync {
 /// Location and options of stored tensors.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
-    /// A folder that is there.
+    /// Existing folder.
     pub(crate) folder: &'a Path,
-    /// Rows and columns of every tensor.
+    /// Rows and columns of each tensor.
     pub(crate) shape: [usize; 2],
-    /// Whether a `put` waits until it would survive a loss of power.
+    /// Whether a put waits until the data would survive a power loss.
     pub(crate) synced: bool,
 }
 
-/// Floats from their bytes.
+/// Converts bytes to floats.
 #[cfg(feature = "stores")]
 fn floats(bytes: &[u8], out: &mut [f32]) {
     let (chunks, rest) = bytes.as_chunks();
@@ -55,7 +55,7 @@ fn floats(bytes: &[u8], out: &mut [f32]) {
     out.iter_mut().zip(chunks).for_each(|(value, bytes)| *value = f32::from_le_bytes(*bytes));
 }
 
-/// The bytes of some rows.
+/// Returns the byte range of some rows.
 #[cfg(feature = "stores")]
 fn bytes_of(rows: &Range<usize>, columns: usize) -> Range<usize> {
     rows.start * columns * size_of::<f32>()..rows.end * columns * size_of::<f32>()

@@ -1,10 +1,10 @@
-//! The store of `ruvector-temporal-tensor`: in memory only, a tensor is one block with one scale.
+//! The store of `ruvector-temporal-tensor`: in memory only, one block with one scale per tensor.
 
 use ruvector_temporal_tensor::store::{BlockKey, Tier, TieredStore};
 
 use super::{Plan, Shelf};
 
-/// The store and the ticks it wants.
+/// The store and its logical clock.
 pub(crate) struct Ruvector {
     store: TieredStore,
     ticks: u64,

@@ -1,4 +1,4 @@
-//! A safetensors file for each tensor, through the crate of its authors.
+//! One safetensors file per tensor, through the official crate.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,7 +15,7 @@ thread_local! {
     static FILE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The folder of files.
+/// Folder with the files.
 pub(crate) struct Files {
     folder: PathBuf,
     shape: [usize; 2],
@@ -31,7 +31,7 @@ impl Files {
         self.folder.join(format!("{id}.safetensors"))
     }
 
-    /// Reads all of a file, into a buffer that is kept.
+    /// Reads a whole file into a reused buffer.
     fn with<T>(&self, id: u128, look: impl FnOnce(&[u8]) -> T) -> T {
         FILE.with_borrow_mut(|bytes| {
             bytes.clear();
@@ -62,7 +62,7 @@ impl Shelf for Files {
 
     fn rows(&mut self, id: u128, rows: Range<usize>) -> Option<Vec<f32>> {
         let mut file = File::open(self.path(id)).expect("a file");
-        // The only tensor starts after the header, whose length comes first; a map of the file would touch no more.
+        // Reads only the rows: the data of the only tensor starts after the header, whose length is the first field.
         let mut len = [0; 8];
         file.read_exact(&mut len).expect("the length of the header");
         let range = bytes_of(&rows, self.shape[1]);
