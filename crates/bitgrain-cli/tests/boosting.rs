@@ -296,8 +296,8 @@ fn ctrl_c_keeps_the_model_so_far() {
     command.stdout(report).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
     let start = Instant::now();
-    // A signal before the handler is installed would end the process without a model, so the first one is delayed. It is
-    // repeated because the time at which training starts is unknown.
+    // A signal before the handler is installed would end the process without a model, so the first one is delayed. It
+    // is repeated because the time at which training starts is unknown.
     while child.try_wait().expect("a child").is_none() {
         assert!(start.elapsed() < Duration::from_secs(60), "it does not stop");
         std::thread::sleep(Duration::from_secs(2));
@@ -412,7 +412,8 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
             assert_eq!(own, by(alias), "{alias}");
             assert_eq!(own, by(&alias.replace('_', "-")), "{alias}");
         }
-        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, and limits above the row count.
+        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, and limits above the row
+        // count.
         let idle =
             ["stochastic_rounding", "top_rate", "other_rate", "subsample_freq", "max_cat_to_onehot", "sample_rows"];
         let also = [

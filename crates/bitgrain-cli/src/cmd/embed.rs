@@ -20,9 +20,9 @@ use crate::threads::on_threads;
 
 /// Embed sentences as unit vectors; similar sentences have a large cosine similarity.
 ///
-/// MODEL is a Hugging Face folder with a BERT sentence encoder, such as all-MiniLM-L6-v2: config.json, model.safetensors,
-/// and tokenizer.json or vocab.txt. Sentences longer than the model's maximum length are truncated. Without -o and --json,
-/// each sentence is printed with the most similar one.
+/// MODEL is a Hugging Face folder with a BERT sentence encoder, such as all-MiniLM-L6-v2: config.json,
+/// model.safetensors, and tokenizer.json or vocab.txt. Sentences longer than the model's maximum length are truncated.
+/// Without -o and --json, each sentence is printed with the most similar one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain embed all-MiniLM-L6-v2/ 'A man plays the guitar.' 'Someone makes music.'
@@ -38,8 +38,8 @@ pub(crate) struct Args {
     /// File with one sentence per line; - reads standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "texts")]
     file: Option<PathBuf>,
-    /// Format of the weight matrices, optionally with its calibration, such as int2@mse; `bitgrain quantize --help` lists
-    /// the formats.
+    /// Format of the weight matrices, optionally with its calibration, such as int2@mse; `bitgrain quantize --help`
+    /// lists the formats.
     #[arg(long, value_name = "FORMAT", default_value = "float32", value_parser = format)]
     to: WeightFormat,
     /// Output file for the vectors: .npy, one row per sentence.

@@ -6,8 +6,8 @@ use super::{folder, json, npy, printed, segments};
 fn a_read_leaves_no_segment_if_it_says_nothing_new() {
     let folder = folder();
     let folder = folder.path();
-    // `m` was just put, and an access within the same ten minutes is not recorded. If a new period begins during the test,
-    // only the first read is recorded.
+    // `m` was just put, and an access within the same ten minutes is not recorded. If a new period begins during the
+    // test, only the first read is recorded.
     printed(folder, &["get", "s", "m"]);
     let before = segments(&folder.join("s"));
     for _ in 0..5 {

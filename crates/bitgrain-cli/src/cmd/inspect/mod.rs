@@ -28,8 +28,8 @@ use crate::printable::printable;
   bitgrain inspect houses.bitgrain                  trees and feature importances
   bitgrain inspect data.csv                         column types, ranges and missing values")]
 pub(crate) struct Args {
-    /// Model file (GGUF, safetensors, npy or npz), index of a sharded model, or folder; tree model (bitgrain, LightGBM or
-    /// XGBoost); or table (.csv, .tsv, .parquet, .libsvm or .svm).
+    /// Model file (GGUF, safetensors, npy or npz), index of a sharded model, or folder; tree model (bitgrain, LightGBM
+    /// or XGBoost); or table (.csv, .tsv, .parquet, .libsvm or .svm).
     file: PathBuf,
     /// Name of a tensor whose values to summarize, or a pattern with * or ? of the tensors to list.
     tensor: Option<String>,

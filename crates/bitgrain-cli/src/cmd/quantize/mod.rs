@@ -23,9 +23,9 @@ use crate::threads::on_threads;
 /// Quantize a model from GGUF, safetensors (a file, an index of shards or a Hugging Face folder), npy or npz to GGUF or
 /// safetensors.
 ///
-/// Weight matrices are quantized. Integer tensors are kept, and so are vectors unless --keep names them. FORMAT is one of
-/// llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, or a
-/// dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64
+/// Weight matrices are quantized. Integer tensors are kept, and so are vectors unless --keep names them. FORMAT is one
+/// of llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, or
+/// a dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64
 /// uint32 uint16 uint8 uint4 uint2 ternary binary). Blocks are byte-identical to llama.cpp's; dtypes are written to
 /// .safetensors.
 #[derive(Debug, clap::Args)]
@@ -58,8 +58,8 @@ pub(crate) struct Args {
     /// applies. A FORMAT with a granularity, such as int8/channel, overrides --scale and --group.
     #[arg(long, value_name = "GLOB[=FORMAT]")]
     keep: Vec<String>,
-    /// Importance of each column's error: an importance matrix of llama.cpp (imatrix.gguf), or a file with one vector per
-    /// tensor.
+    /// Importance of each column's error: an importance matrix of llama.cpp (imatrix.gguf), or a file with one vector
+    /// per tensor.
     #[arg(long, value_name = "FILE")]
     imatrix: Option<PathBuf>,
     /// Handling of NaN and infinite weights.
