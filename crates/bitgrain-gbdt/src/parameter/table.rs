@@ -1,7 +1,7 @@
-//! The parameter table, the only place where hyperparameters are declared.
+//! The table of hyperparameters, from which options, Python signatures and `docs/parameters.md` are derived.
 //!
-//! A declaration of the first block is `help, name: type = default, range, aliases` and defines a field of [`Params`];
-//! the entries of the second block belong to the binning or to a front end.
+//! A declaration in the first block is `help, name: type = default, range, aliases` and adds a field to [`Params`].
+//! Entries of the second block are parameters of the binning or of a front end.
 
 use super::field::{Field, choices};
 use super::{HyperParameter, ParameterKind, ParameterRange as Range, ParameterStage, ParameterValue};
@@ -14,7 +14,7 @@ macro_rules! parameters {
         training { $( $(#[doc = $help:literal])+ $name:ident: $type:ty = $default:expr, $range:expr, [$($alias:literal),* $(,)?]; )* }
         others { $($other:expr;)* }
     ) => {
-        /// Training parameters. Names and defaults follow LightGBM's scikit-learn interface, except that
+        /// Training parameters. Names and defaults are those of LightGBM's scikit-learn interface, except that
         /// `subsample_freq` is 1, so that `subsample` alone has an effect.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Params {
@@ -28,7 +28,7 @@ macro_rules! parameters {
         }
 
         impl Params {
-            /// Returns the value of a field by its name; `None` if it is not a field.
+            /// Returns the value of a field by name; `None` if the field does not exist.
             #[must_use]
             pub fn get(&self, name: &str) -> Option<ParameterValue> {
                 match name {
@@ -37,7 +37,7 @@ macro_rules! parameters {
                 }
             }
 
-            /// Sets a field to a checked value; returns whether it fits the field's type.
+            /// Sets a field to a checked value. Returns whether the value fits the field's type.
             pub(super) fn assign(&mut self, name: &str, value: &ParameterValue) -> bool {
                 match name {
                     $( stringify!($name) => Field::read(value).map(|read| self.$name = read).is_some(), )*
@@ -69,7 +69,7 @@ parameters! {
             "rounds", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds",
             "nrounds", "num_boost_round", "max_iter",
         ];
-        /// Learning rate: factor of each tree's predictions
+        /// Learning rate: shrinkage of each tree's contribution
         learning_rate: f64 = 0.1, Range::Positive, ["shrinkage_rate", "eta"];
         /// Maximum number of leaves per tree; symmetric trees round it up to a power of two
         num_leaves: usize = 31, Range::Integers(2, 1 << 17), ["num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"];
@@ -93,7 +93,7 @@ parameters! {
         min_split_gain: f64 = 0.0, Range::NonNegative, ["min_gain_to_split", "gamma", "min_split_loss"];
         /// Fraction of the rows drawn for each tree
         subsample: f64 = 1.0, Range::Fraction, ["bagging_fraction", "bagging", "sub_row"];
-        /// Number of rounds that share one draw of rows; 0 uses all rows
+        /// Number of rounds that use the same row sample; 0 uses all rows
         subsample_freq: usize = 1, Range::at_least(0), ["bagging_freq"];
         /// Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate
         data_sample_strategy: SampleStrategy = SampleStrategy::Bagging, Range::Any, [];
@@ -115,15 +115,15 @@ parameters! {
         early_stopping_rounds: Option<usize> = None, Range::at_least(1), [
             "early_stopping_round", "early_stopping", "n_iter_no_change",
         ];
-        /// Maximum number of categories for which a split separates a single category
+        /// Maximum number of categories of a feature that is split one-vs-rest
         max_cat_to_onehot: usize = 4, Range::at_least(0), [];
-        /// Additional L2 penalty of categorical splits
+        /// Additional L2 penalty for categorical splits
         cat_l2: f64 = 10.0, Range::NonNegative, [];
         /// Smoothing of the statistics by which categories are ordered
         cat_smooth: f64 = 10.0, Range::NonNegative, [];
         /// Maximum number of categories on the smaller side of a split
         max_cat_threshold: usize = 32, Range::at_least(0), [];
-        /// Seed of samples and stochastic rounding
+        /// Random seed for sampling and stochastic rounding
         seed: u64 = 0, Range::at_least(0), ["random_state", "random_seed"];
     }
     others {
@@ -134,7 +134,7 @@ parameters! {
             kind: ParameterKind::Integer,
             range: Range::Integers(2, Quantizer::MAX_BIN as u64),
             default: || ParameterValue::from(Quantizer::default().max_bin()),
-            help: "Maximum number of bins per numeric feature, including the bin of missing values",
+            help: "Maximum number of bins per numeric feature, including the bin for missing values",
         };
         HyperParameter {
             name: "sample_rows",
@@ -143,7 +143,7 @@ parameters! {
             kind: ParameterKind::Integer,
             range: Range::at_least(1),
             default: || ParameterValue::from(Quantizer::default().sample_rows()),
-            help: "Maximum number of rows from which quantiles are taken",
+            help: "Maximum number of rows from which bin boundaries are computed",
         };
         HyperParameter {
             name: "objective",
@@ -161,7 +161,7 @@ parameters! {
             kind: ParameterKind::Any,
             range: Range::Any,
             default: || ParameterValue::Unset,
-            help: "Evaluation metric, by default the one of the objective; early stopping watches the first",
+            help: "Evaluation metric, by default the objective's own; early stopping watches the first",
         };
         HyperParameter {
             name: "n_jobs",
@@ -179,7 +179,7 @@ parameters! {
             kind: ParameterKind::Any,
             range: Range::Any,
             default: || ParameterValue::Unset,
-            help: "Progress bar: shown if above 0",
+            help: "Verbosity; a value above 0 shows a progress bar",
         };
     }
 }

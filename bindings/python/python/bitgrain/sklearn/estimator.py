@@ -35,7 +35,7 @@ class BitgrainEstimator(Settings):
     n_estimators : int, default 100
         Number of boosting rounds: trees, or trees per class.
     learning_rate : float, default 0.1
-        Learning rate: factor of each tree's predictions.
+        Learning rate: shrinkage of each tree's contribution.
     num_leaves : int, default 31
         Maximum number of leaves per tree; symmetric trees round it up to a power of two.
     max_depth : int, optional
@@ -55,7 +55,7 @@ class BitgrainEstimator(Settings):
     subsample : float, default 1.0
         Fraction of the rows drawn for each tree.
     subsample_freq : int, default 1
-        Number of rounds that share one draw of rows; 0 uses all rows.
+        Number of rounds that use the same row sample; 0 uses all rows.
     data_sample_strategy : {"bagging", "goss"}, default "bagging"
         Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate.
     top_rate : float, default 0.2
@@ -73,15 +73,15 @@ class BitgrainEstimator(Settings):
     early_stopping_rounds : int, optional
         Number of rounds without improvement on the validation data after which training stops; off by default.
     max_cat_to_onehot : int, default 4
-        Maximum number of categories for which a split separates a single category.
+        Maximum number of categories of a feature that is split one-vs-rest.
     cat_l2 : float, default 10.0
-        Additional L2 penalty of categorical splits.
+        Additional L2 penalty for categorical splits.
     cat_smooth : float, default 10.0
         Smoothing of the statistics by which categories are ordered.
     max_cat_threshold : int, default 32
         Maximum number of categories on the smaller side of a split.
     max_bin : int, default 256
-        Maximum number of bins per numeric feature, including the bin of missing values.
+        Maximum number of bins per numeric feature, including the bin for missing values.
     categorical_features : list of int or str, or flags, optional
         Additional columns whose numbers are category codes. Columns with a categorical dtype are always categorical.
     importance_type : {"gain", "split"}
