@@ -215,7 +215,7 @@ def test_rows_that_are_not_whole_blocks_get_a_format_that_fits_and_a_remark(bitg
     tensor = GGUFReader(path).tensors[0]
     assert report["tensors"][0]["to"] == tensor.tensor_type.name.lower() != "q4_k"
     assert "256" in report["tensors"][0]["remark"]
-    assert int(tensor.n_bytes) <= 8 * 96 * 4.5 / 8, "not larger than what was asked for"
+    assert int(tensor.n_bytes) <= 8 * 96 * 4.5 / 8, "not larger than requested"
 
 
 def test_bfloat16_models_go_through_without_loss(bitgrain, random):

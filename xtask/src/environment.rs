@@ -1,4 +1,4 @@
-//! A virtual environment of Python in cargo's target folder, made anew when its requirements change.
+//! A Python virtual environment in cargo's target folder, recreated when its requirements change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use crate::step::{Step, root, target};
 pub(crate) struct Requirements {
     /// Path from the workspace root.
     pub(crate) file: &'static str,
-    /// False to leave out what the packages require in turn.
+    /// Whether dependencies of the packages are installed too.
     pub(crate) dependencies: bool,
 }
 
-/// A virtual environment that holds its requirements.
+/// A virtual environment with its requirements installed.
 #[derive(Debug)]
 pub(crate) struct Environment {
     folder: PathBuf,
@@ -24,16 +24,18 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Makes the environment `name` in the target folder, unless the one there was made from the same requirements.
+    /// Creates the environment `name` in the target folder, unless it exists and was created from the same
+    /// requirements.
     ///
     /// # Errors
-    /// [`TaskError::NoEnvironment`] if it cannot be made, [`TaskError::Unreadable`] for a list of requirements.
+    /// Returns [`TaskError::NoEnvironment`] if it cannot be created, [`TaskError::Unreadable`] for a list of
+    /// requirements.
     pub(crate) fn set_up(python: Python, name: &str, lists: &[Requirements]) -> Result<Self, TaskError> {
         let folder = target()?.join(name);
         let wanted = contents(lists)?;
         let python_path = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         let environment = Self { folder: folder.clone(), python: python_path };
-        // Written last, so that an environment whose installation was interrupted is made again.
+        // Written last, so that an environment is recreated if its installation was interrupted.
         let stamp = folder.join("made-from.txt");
         if !is_made_from(&stamp, &wanted) || !Step::new(&environment.python).args(["--version"]).succeeds() {
             let failed = |source| TaskError::NoEnvironment { name: name.to_owned(), source: Box::new(source) };
@@ -48,29 +50,29 @@ impl Environment {
         Ok(environment)
     }
 
-    /// The folder of the environment, in cargo's target folder.
+    /// Returns the folder of the environment.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A step that runs a script, a path from the workspace root.
+    /// Returns a step that runs a script, given by its path from the workspace root.
     pub(crate) fn script(&self, script: &str) -> Step {
         self.step().args([script])
     }
 
-    /// A step that runs a module of the environment's Python.
+    /// Returns a step that runs a module with the environment's Python.
     pub(crate) fn module(&self, name: &str) -> Step {
         self.step().args(["-m", name])
     }
 
     fn step(&self) -> Step {
         let programs = self.python.parent().unwrap_or(Path::new("."));
-        // No bytecode files in the checkout.
+        // Do not write bytecode files into the checkout.
         Step::new(&self.python).path_from(programs).env("PYTHONDONTWRITEBYTECODE", "1")
     }
 }
 
-/// The text of all lists, which identifies an environment.
+/// Returns the contents of all lists, which identify an environment.
 pub(crate) fn contents(lists: &[Requirements]) -> Result<Vec<u8>, TaskError> {
     let read = |list: &Requirements| {
         let path = root().join(list.file);

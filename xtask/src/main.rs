@@ -1,6 +1,7 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `parameters`, `charts` and `docs`, from any directory of the checkout.
+//! Commands of the project: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `parameters`, `charts` and
+//! `docs`, from any directory of the checkout.
 //!
-//! Exit code 0: done; 1: a command that ran said no; 2: the task itself could not be carried out.
+//! Exit codes are 0 for success, 1 if a command of the task failed, and 2 if the task could not run.
 
 mod charts;
 mod cmd;
@@ -21,7 +22,7 @@ use clap::Parser;
 
 use crate::error::TaskError;
 
-/// The project's own commands.
+/// Build, test and documentation commands of Bitgrain
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Cli {

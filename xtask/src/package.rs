@@ -1,4 +1,4 @@
-//! The Python package: its wheel built, installed beside the oracles, and tested there.
+//! The Python package: builds its wheel, installs it into the environment of the oracles, and tests it there.
 
 use std::fs;
 
@@ -8,17 +8,17 @@ use crate::oracles::Oracles;
 /// Path of the package.
 const FOLDER: &str = "bindings/python";
 
-/// Builds the wheel with a Cargo profile, installs it, and runs its tests, its types and its style.
+/// Builds the wheel with a Cargo profile, installs it, and runs its tests, type checks and lints.
 ///
-/// The profile `dev` is built at the optimization level of the tests and keeps debug assertions; `release` is the profile
-/// that users get. The profile `test` would make `cargo rustc` build a test harness instead of a library.
+/// The profile `dev` has the optimization level of the tests and keeps debug assertions; `release` is the profile that
+/// users get. With the profile `test`, `cargo rustc` would build a test harness instead of a library.
 ///
 /// # Errors
-/// Returns [`TaskError::Failed`] if it does not build or one of the checks fails.
+/// Returns [`TaskError::Failed`] if the build or a check fails.
 pub(crate) fn test(environment: &Oracles, profile: &str) -> Result<(), TaskError> {
     environment.module("ruff").args(["check", "--no-cache", FOLDER]).run()?;
     environment.module("ruff").args(["format", "--no-cache", "--check", FOLDER]).run()?;
-    // A folder with this wheel and no other, so that pip can be told to take what is there.
+    // An empty folder, so that it contains only this wheel when pip installs from it.
     let wheels = environment.folder().join("wheel");
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;

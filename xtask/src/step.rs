@@ -1,4 +1,4 @@
-//! A step: one command, run from the workspace root, its output streamed to the terminal.
+//! A step of a task: one command, run from the workspace root, with its output on the terminal.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::error::TaskError;
 
-/// A command that has not run yet.
+/// A command to run.
 pub(crate) struct Step(Command);
 
 impl Step {
@@ -19,7 +19,7 @@ impl Step {
         Self(command)
     }
 
-    /// The cargo that started this task, so that `cargo +toolchain xtask` stays on its toolchain.
+    /// Uses the cargo that started this task, so that `cargo +toolchain xtask` keeps its toolchain.
     pub(crate) fn cargo() -> Self {
         Self::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
@@ -34,19 +34,19 @@ impl Step {
         self
     }
 
-    /// Finds programs in this folder first, as in an environment that was activated.
+    /// Searches this folder for programs first, as in an activated environment.
     pub(crate) fn path_from(self, folder: &Path) -> Self {
         let others = env::var_os("PATH").unwrap_or_default();
         let folders = [folder.to_owned()].into_iter().chain(env::split_paths(&others));
-        // Only a folder with a separator in its name could not be joined: then programs are found where they were.
+        // Joining fails only for a folder with a path separator in its name; the search path then stays unchanged.
         let path = env::join_paths(folders).unwrap_or(others);
         self.env("PATH", &path.to_string_lossy())
     }
 
-    /// Prints the command, runs it and waits.
+    /// Prints the command, runs it and waits for its end.
     ///
     /// # Errors
-    /// [`TaskError::NotStarted`], or [`TaskError::Failed`] for any exit code but 0.
+    /// Returns [`TaskError::NotStarted`], or [`TaskError::Failed`] for any exit code except 0.
     pub(crate) fn run(mut self) -> Result<(), TaskError> {
         let command = self.to_string();
         eprintln!("$ {command}");
@@ -57,10 +57,10 @@ impl Step {
         }
     }
 
-    /// As [`run`](Self::run), and hands each line of the standard error stream to `take` as well as to the terminal.
+    /// Like [`run`](Self::run), but also passes each line of standard error to `take`.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Returns the same errors as [`run`](Self::run).
     pub(crate) fn run_with_errors(mut self, mut take: impl FnMut(&str)) -> Result<(), TaskError> {
         let command = self.to_string();
         eprintln!("$ {command}");
@@ -80,20 +80,21 @@ impl Step {
         }
     }
 
-    /// Runs the command in silence: true if it exists and exits with 0.
+    /// Runs the command without output; returns whether it exists and exits with 0.
     pub(crate) fn succeeds(mut self) -> bool {
         self.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.0.status().is_ok_and(|status| status.success())
     }
 
-    /// The standard output of a command that exists and exits with 0.
+    /// Returns the standard output of a command, or `None` if it does not exist or fails.
     pub(crate) fn output(mut self) -> Option<String> {
         let output = self.0.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }
 
-/// As one would type it: no directory before the program, no quotes but around spaces, no search path.
+/// Formats the command as a user would type it: without the program's directory, the search path and unnecessary
+/// quotes.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (key, value) in self.0.get_envs().filter(|(key, _)| *key != "PATH") {
@@ -110,27 +111,27 @@ fn quoted(word: &OsStr) -> String {
     if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word.into_owned() }
 }
 
-/// The folder that holds this program, and beside it the other programs that cargo builds for tests.
+/// Returns the folder of this program, which also has the other programs that cargo builds for tests.
 ///
 /// # Errors
-/// [`TaskError::Output`] if the operating system does not tell the path of the program.
+/// Returns [`TaskError::Output`] if the path of the program is unknown.
 pub(crate) fn built() -> Result<PathBuf, TaskError> {
     let program = env::current_exe()?;
     Ok(program.parent().unwrap_or(Path::new(".")).to_owned())
 }
 
-/// Cargo's target folder: the parent of the folder of the build profile.
+/// Returns cargo's target folder: the parent of the folder of the build profile.
 ///
 /// # Errors
-/// As [`built`].
+/// Returns the same error as [`built`].
 pub(crate) fn target() -> Result<PathBuf, TaskError> {
-    // Tests of this program are in `deps`, one folder further down.
+    // Tests of this program are in `deps`, one level deeper.
     let folder = built()?;
     let folder = if folder.ends_with("deps") { folder.parent().map_or(folder.clone(), Path::to_owned) } else { folder };
     Ok(folder.parent().unwrap_or(Path::new(".")).to_owned())
 }
 
-/// The workspace root.
+/// Returns the workspace root.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }

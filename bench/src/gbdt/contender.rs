@@ -85,7 +85,7 @@ impl Starter {
         };
         // Some libraries take the number of threads from OpenMP instead of their parameters.
         command.arg(text).env("OMP_NUM_THREADS", job.threads.to_string()).env("PYTHONDONTWRITEBYTECODE", "1");
-        let done = command.stdin(Stdio::null()).output().map_err(|e| format!("it could not be started: {e}"))?;
+        let done = command.stdin(Stdio::null()).output().map_err(|e| format!("cannot start the process: {e}"))?;
         let answer = Answer::parse(&String::from_utf8_lossy(&done.stdout)).filter(|_| done.status.success());
         answer.ok_or_else(|| {
             let errors = String::from_utf8_lossy(&done.stderr);

@@ -48,7 +48,7 @@ pub(super) fn bars(page: &str, panel: &Panel) -> Option<Vec<Bar>> {
 fn bar(label: &str, cell: &str) -> Option<Bar> {
     let text = cell.split([' ', '×']).next()?.to_owned();
     let value = text.parse().ok()?;
-    // Whatever is not a rival: tables of products call formats of ours by their names.
+    // Any name that is not a competitor's is ours: the tables of products name our formats.
     let ours = label.contains("bitgrain") || ["f32", "q8_0", "int8"].contains(&label);
     Some(Bar { label: label.replace("**", "").replace(" (≥", " ("), value, text, ours, is_worse: false })
 }

@@ -1,4 +1,4 @@
-//! A chart as SVG: horizontal bars in panels, one below another, in the colors that the reader's system prefers.
+//! A chart as SVG: panels of horizontal bars, in the light or dark colors that the reader's system prefers.
 
 use std::fmt::Write;
 
@@ -83,7 +83,7 @@ pub(super) fn document(chart: &Chart, panels: &[(&Panel, Vec<Bar>)]) -> String {
     svg
 }
 
-/// Draws the bars from `y` on and returns where they end.
+/// Draws the bars from `y` down and returns the position of their end.
 fn body(svg: &mut String, panel: &Panel, bars: &[Bar], left: f64, mut y: f64) -> f64 {
     let room = WIDTH - left - FIGURES - MARGIN;
     let limit = limit(bars);
@@ -91,7 +91,7 @@ fn body(svg: &mut String, panel: &Panel, bars: &[Bar], left: f64, mut y: f64) ->
     for bar in bars {
         let is_cut = bar.value > limit;
         let length = (bar.value.min(limit) / limit * room).max(1.0);
-        // In a panel of ratios every bar is ours, and the rival is the line.
+        // In a panel of ratios, every bar is ours, and the line marks the competitor.
         let class = if bar.ours || panel.better == Better::Ratio { "ours" } else { "rival" };
         let baseline = y + BAR - 4.0;
         let _ = writeln!(
@@ -127,7 +127,7 @@ fn body(svg: &mut String, panel: &Panel, bars: &[Bar], left: f64, mut y: f64) ->
     y
 }
 
-/// The value at the right end of the scale: the largest one that is not cut.
+/// Returns the value at the right end of the scale: the largest one that is not cut.
 fn limit(bars: &[Bar]) -> f64 {
     let mut values: Vec<f64> = bars.iter().map(|bar| bar.value).collect();
     values.sort_by(f64::total_cmp);
@@ -139,7 +139,7 @@ fn label(bar: &Bar) -> String {
     format!("{}{}", bar.label, if bar.is_worse { WORSE } else { "" })
 }
 
-/// The chart in words, for screen readers.
+/// Describes the chart in words, for screen readers.
 fn summary(chart: &Chart, panels: &[(&Panel, Vec<Bar>)]) -> String {
     let mut words = chart.title.to_owned();
     for (panel, bars) in panels {

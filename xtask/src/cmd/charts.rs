@@ -5,8 +5,8 @@ use crate::error::TaskError;
 
 /// Draw the charts of docs/benchmarks from the tables of its pages
 ///
-/// `cargo xtask bench SUITE -- --markdown docs/benchmarks/PAGE.md` does this for the page it writes. A test of this program
-/// fails while a chart is out of date.
+/// `cargo xtask bench SUITE -- --markdown docs/benchmarks/PAGE.md` does this for the page it writes. A test of this
+/// program fails while a chart is out of date.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 

@@ -9,18 +9,18 @@ use crate::python::Python;
 use crate::site::{book, files, links, mdbook};
 use crate::step::{Step, target};
 
-/// Contents of the environment that reads the sources of the Python package.
+/// Requirements of the environment that extracts the Python API.
 const REQUIREMENTS: [Requirements; 1] = [Requirements { file: "docs/site/requirements.txt", dependencies: true }];
 
-/// Build the documentation as a site in target/site
+/// Build the documentation site in target/site
 ///
-/// The pages of docs/ and spec/, the changelog, the Rust API (rustdoc) and the Python API, with full-text search. Installs
-/// mdBook into the target folder if version 0.5 is not on the PATH, and makes a virtual environment for the Python API,
-/// which is read from the sources without importing them. The exit code is 1 if a link or an anchor does not exist, or if
-/// a page is missing from docs/SUMMARY.md.
+/// Includes the pages of docs/ and spec/, the changelog, the Rust API (rustdoc) and the Python API, with full-text
+/// search. Installs mdBook in the target folder if version 0.5 is not on the PATH, and creates a virtual environment
+/// for the Python API, which is extracted from the sources without importing them. The exit code is 1 if a link or an
+/// anchor is broken, or if a page is missing from docs/SUMMARY.md.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Leave out the Rust API, whose build takes longest
+    /// Skip the Rust API, which takes longest to build
     #[arg(long)]
     no_rust: bool,
 }
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// The crates that are published, with their public items only.
+/// Documents the public items of the published crates.
 fn rustdoc() -> Step {
     let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "bitgrain-cli", "xtask"];
     Step::cargo()

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: fuzz targets for a limited time each, on a stable toolchain.
+//! `cargo xtask fuzz`: runs fuzz targets for a limited time each, on a stable toolchain.
 
 mod outcome;
 mod record;
@@ -12,7 +12,7 @@ use self::record::Record;
 use crate::error::TaskError;
 use crate::step::{Step, root};
 
-/// Fuzz targets one after another, under the address sanitizer
+/// Run fuzz targets in sequence, with AddressSanitizer
 ///
 /// Installs cargo-fuzz if it is missing. A target starts from the inputs in fuzz/seeds/<TARGET>/ and in
 /// fuzz/corpus/<TARGET>/, where it also keeps new ones. Inputs that crash a target, take longer than 10 seconds or
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if !Step::cargo().args(["fuzz", "--version"]).succeeds() {
         Step::cargo().args(["install", "--locked", "cargo-fuzz"]).run()?;
     }
-    // Built before the first one runs: a target that does not compile is known at once.
+    // Build all targets first, so that a compile error is reported at once.
     for target in &targets {
         cargo_fuzz("build").args([target]).run()?;
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if findings.is_empty() { Ok(()) } else { Err(TaskError::FuzzFindings { targets: findings }) }
 }
 
-/// Runs one target that was built.
+/// Runs one target, which has been built.
 fn fuzz(target: &str, seconds: u32) -> Result<Outcome, TaskError> {
     let artifacts = root().join("fuzz/artifacts").join(target);
     let before = count(&artifacts);
@@ -69,7 +69,7 @@ fn fuzz(target: &str, seconds: u32) -> Result<Outcome, TaskError> {
     outcome.findings = count(&artifacts).saturating_sub(before);
     outcome.corpus_files = count(&root().join("fuzz/corpus").join(target));
     match ended {
-        // The exit code of a finding; without an input to show for it, the fuzzer itself failed.
+        // libFuzzer's exit code for a finding. Without an input, the fuzzer itself failed.
         Err(TaskError::Failed { .. }) if outcome.findings > 0 => Ok(outcome),
         ended => ended.map(|()| outcome),
     }
@@ -77,16 +77,16 @@ fn fuzz(target: &str, seconds: u32) -> Result<Outcome, TaskError> {
 
 fn cargo_fuzz(command: &str) -> Step {
     Step::cargo()
-        // Sanitizers are unstable flags: this lets a stable compiler take them.
+        // Sanitizers are unstable flags, which this variable enables in a stable compiler.
         .env("RUSTC_BOOTSTRAP", "1")
-        // Link-time optimization of every target takes longer than it saves.
+        // Link-time optimization takes longer than it saves.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
         .args(["fuzz", command])
 }
 
 /// # Errors
-/// [`TaskError::UnknownTarget`] with the known names, because cargo-fuzz would only say that the build failed.
+/// Returns [`TaskError::UnknownTarget`] with the known names, because cargo-fuzz would only report a failed build.
 fn chosen(args: &Args) -> Result<Vec<String>, TaskError> {
     let folder = root().join("fuzz/fuzz_targets");
     let known = targets(&folder).map_err(|source| TaskError::Unreadable { path: folder, source })?;
@@ -102,7 +102,7 @@ fn chosen(args: &Args) -> Result<Vec<String>, TaskError> {
     }
 }
 
-/// Folders of inputs, from the root: the one that new inputs are put into, and the one that is kept with the sources.
+/// Returns the input folders, from the root: first the one for new inputs, then the committed seeds.
 fn corpus(target: &str) -> Result<[String; 2], TaskError> {
     let folders = ["corpus", "seeds"].map(|kind| format!("fuzz/{kind}/{target}"));
     for folder in &folders {
@@ -112,12 +112,12 @@ fn corpus(target: &str) -> Result<[String; 2], TaskError> {
     Ok(folders)
 }
 
-/// Files in a folder; 0 if it does not exist.
+/// Counts the files in a folder; 0 if it does not exist.
 fn count(folder: &Path) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
-/// The stems of the Rust files in `folder`, sorted.
+/// Returns the stems of the Rust files in `folder`, sorted.
 fn targets(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -5,9 +5,9 @@ use std::io::Write;
 use crate::error::TaskError;
 use crate::step::Step;
 
-/// Check formatting, clippy and the documentation; every warning is an error
+/// Check formatting, clippy and rustdoc, with warnings as errors
 ///
-/// Changes nothing: `cargo fmt --all` repairs the formatting.
+/// Does not change files; `cargo fmt --all` fixes the formatting.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
@@ -15,7 +15,7 @@ pub(crate) fn run(_args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     Step::cargo().args(["fmt", "--all", "--check"]).run()?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     Step::cargo().args(clippy).run()?;
-    // What is not published has no readers of its rendered documentation.
+    // Unpublished crates have no rendered documentation.
     let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "xtask"]
         .into_iter()
         .flat_map(|name| ["--exclude", name]);

@@ -1,4 +1,4 @@
-//! One module per command: its arguments and what it runs.
+//! Commands: one module each, with its arguments and a `run` function.
 
 pub(crate) mod bench;
 pub(crate) mod charts;

@@ -1,4 +1,4 @@
-//! `cargo xtask parameters`: writes the hyper-parameters' table into the documentation and the Python package.
+//! `cargo xtask parameters`: generates the parameter tables in the documentation and the Python package.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use crate::error::TaskError;
 use crate::parameters::{FILES, read, render};
 use crate::step::root;
 
-/// Write docs/parameters.md and the Python signatures from the table in crates/bitgrain-gbdt/src/parameter/table.rs
+/// Generate docs/parameters.md and the Python signatures from crates/bitgrain-gbdt/src/parameter/table.rs
 ///
-/// A test of this program fails while a file is out of date.
+/// A test of this program fails if a file is out of date.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 

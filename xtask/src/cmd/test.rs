@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test, or one suite of them.
+//! `cargo xtask test`: runs all tests, or some suites.
 
 use std::io::Write;
 
@@ -10,17 +10,17 @@ use crate::package;
 use crate::python::Python;
 use crate::step::Step;
 
-/// Run the tests: all suites, or the ones named
+/// Run the tests: all suites, or the given ones
 ///
 /// `rust` needs no Python. `oracles` and `python` need Python 3.11 or later with venv and pip; they share a virtual
-/// environment in the target folder, which is made again when oracles/requirements.txt changes. The last line is "all
-/// tests passed" if they did; the exit code is not 0 if one failed.
+/// environment in the target folder, which is recreated when oracles/requirements.txt changes. If all tests passed, the
+/// last line is "all tests passed"; otherwise the exit code is not 0.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Suites to run [default: all]
     #[arg(value_enum)]
     suites: Vec<Suite>,
-    /// Test the Python package as users install it: build its wheel in release mode, which takes minutes
+    /// Build the wheel in release mode, as users install it, which takes minutes
     #[arg(long)]
     release_wheel: bool,
 }
@@ -29,9 +29,9 @@ pub(crate) struct Args {
 enum Suite {
     /// Unit, integration and doc tests of all crates
     Rust,
-    /// The golden vectors and the command against other people's libraries
+    /// Golden vectors, and comparisons of the command with other libraries
     Oracles,
-    /// The Python package: its tests, types and style
+    /// Tests, type checks and lints of the Python package
     Python,
 }
 
@@ -42,7 +42,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
-    // Before anything is compiled, so that a missing Python is reported in a second and not after minutes.
+    // Check Python first, so that a missing interpreter is reported before minutes of compilation.
     let python = if args.wants(Suite::Oracles) || args.wants(Suite::Python) {
         let python = Python::find()?;
         Some((python, Oracles::set_up(python)?))
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     }
     if let Some((python, oracles)) = python {
         if args.wants(Suite::Oracles) {
-            // `cargo test` has built the command; a second build without the features of its tests would take minutes.
+            // `cargo test` has built the command. Another build, without the features of its tests, would take minutes.
             if !args.wants(Suite::Rust) {
                 Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]).run()?;
             }

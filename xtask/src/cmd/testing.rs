@@ -1,4 +1,4 @@
-//! `cargo xtask testing`: writes the counts and records of `docs/testing.md`.
+//! `cargo xtask testing`: generates the tables of `docs/testing.md`.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use crate::error::TaskError;
 use crate::step::root;
 use crate::testing::{self, PAGE};
 
-/// Write the tables of docs/testing.md from the sources and from the records in docs/testing/
+/// Generate the tables of docs/testing.md from the sources and the records in docs/testing/
 ///
-/// A test of this program fails while the page is out of date.
+/// A test of this program fails if the page is out of date.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 

@@ -1,6 +1,6 @@
-//! Files generated from the table of hyper-parameters: the page, and signatures and docstrings in Python.
+//! Files generated from the table of hyper-parameters: `docs/parameters.md`, and signatures and docstrings in Python.
 //!
-//! Each file holds regions between two fixed lines; the lines between them are generated.
+//! The generated lines are between two fixed lines.
 
 mod page;
 mod python;
@@ -17,20 +17,20 @@ const SETTINGS: &str = "bindings/python/python/bitgrain/sklearn/settings.py";
 const ESTIMATOR: &str = "bindings/python/python/bitgrain/sklearn/estimator.py";
 const CLASSIFIER: &str = "bindings/python/python/bitgrain/sklearn/classifier.py";
 
-/// Every file with generated regions, from the workspace root.
+/// All files with generated regions, from the workspace root.
 pub(crate) const FILES: [&str; 5] = [PAGE, PARAMS, SETTINGS, ESTIMATOR, CLASSIFIER];
 
-/// Lines between `start` and `end`.
+/// Generated lines between `start` and `end`.
 struct Region {
     start: &'static str,
     end: &'static str,
     lines: Vec<String>,
 }
 
-/// The text of a file with its regions made anew.
+/// Returns the contents of a file with its regions generated again.
 ///
 /// # Errors
-/// [`TaskError::Record`] if a region's first or last line is missing.
+/// Returns [`TaskError::Record`] if the first or last line of a region is missing.
 pub(crate) fn render(file: &'static str, text: &str) -> Result<String, TaskError> {
     let signature = |indent| Region {
         start: "# Signature: written by `cargo xtask parameters`.",
@@ -73,7 +73,7 @@ fn replaced(file: &'static str, text: &str, region: &Region) -> Result<String, T
     let missing = |line: &str| TaskError::Record { path: file.into(), cause: format!("the line `{line}` is missing") };
     let (before, rest) = text.split_once(region.start).ok_or_else(|| missing(region.start))?;
     let at = rest.find(region.end).ok_or_else(|| missing(region.end))?;
-    // The indentation of the last line stays with it.
+    // The last line keeps its indentation.
     let after = &rest[rest[..at].rfind('\n').map_or(at, |newline| newline + 1)..];
     let lines: String = region.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
     Ok(format!("{before}{}\n{lines}{after}", region.start))

@@ -2,15 +2,16 @@
 
 use bitgrain_gbdt::parameter::{HyperParameter, PARAMETERS, ParameterKind, ParameterStage, ParameterValue};
 
-/// Characters of a docstring's line without its indentation.
+/// Maximum length of a docstring line without indentation.
 const WIDTH: usize = 112;
 
-/// Fields of `Params`: `num_leaves: int = 31`.
+/// Returns the fields of `Params`: `num_leaves: int = 31`.
 pub(super) fn fields() -> Vec<String> {
     training().map(declared).collect()
 }
 
-/// Keywords of an estimator: the fields but for the seed, which scikit-learn calls `random_state`, and `max_bin`.
+/// Returns the keyword arguments of an estimator: all fields except the seed, which is `random_state` in scikit-learn,
+/// and `max_bin`.
 pub(super) fn signature() -> Vec<String> {
     of_estimators().map(|parameter| format!("{},", declared(parameter))).collect()
 }
@@ -19,12 +20,12 @@ pub(super) fn attributes() -> Vec<String> {
     of_estimators().map(|parameter| format!("self.{0} = {0}", parameter.name)).collect()
 }
 
-/// The parameters' part of the docstring of `Params`.
+/// Returns the parameters in the docstring of `Params`.
 pub(super) fn docstring() -> Vec<String> {
     training().flat_map(documented).collect()
 }
 
-/// The parameters' part of an estimator's docstring.
+/// Returns the parameters in the docstring of an estimator.
 pub(super) fn estimator_docstring() -> Vec<String> {
     of_estimators().flat_map(documented).collect()
 }
@@ -70,7 +71,7 @@ fn annotation(parameter: &HyperParameter) -> &'static str {
     }
 }
 
-/// A value as Python writes it.
+/// Formats a value as a Python literal.
 fn literal(value: &ParameterValue) -> String {
     match value {
         ParameterValue::Flag(true) => "True".to_owned(),

@@ -1,7 +1,8 @@
-//! The source of the book: documents of the repository at the places where mdBook looks for them.
+//! The source of the book: documents of the repository, arranged for mdBook.
 //!
-//! `docs/guide/x.md` becomes `guide/x.md`, a `README.md` becomes the `index.md` of its folder, `spec/` and a few pages of the
-//! root come along. Links between pages are rewritten; links to other files of the repository go to GitHub.
+//! `docs/guide/x.md` becomes `guide/x.md`, a `README.md` becomes the `index.md` of its folder, and `spec/` and a few
+//! pages of the root are included. Links between pages are rewritten; links to other files of the repository point to
+//! GitHub.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,19 +13,19 @@ use super::markdown::with_links;
 use crate::error::TaskError;
 use crate::step::root;
 
-/// Files that are not pages are shown here.
+/// Base of links to files that are not pages.
 const REPOSITORY: &str = "https://github.com/bitgrain/bitgrain/blob/main";
 
-/// Pages from the root of the repository.
+/// Pages in the root of the repository.
 const FROM_ROOT: [&str; 5] = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md"];
 
-/// A line of the summary that stands for the pages of both APIs, which are generated.
+/// Line of the summary that is replaced with the generated pages of both APIs.
 const API_PAGES: &str = "<!-- API pages -->";
 
-/// A line of the summary that stands for one page per decision.
+/// Line of the summary that is replaced with one page per decision.
 const DECISION_PAGES: &str = "<!-- decision pages -->";
 
-/// The page that leads to the Rust API, which is not made by mdBook.
+/// Page that links to the Rust API, which rustdoc generates.
 const RUST_PAGE: &str = "# Rust API
 
 The crate [`bitgrain`](rust/bitgrain/index.html) re-exports the crates below; add it with `cargo add bitgrain`.
@@ -40,10 +41,10 @@ The crate [`bitgrain`](rust/bitgrain/index.html) re-exports the crates below; ad
 | [`bitgrain-kernels`](rust/bitgrain_kernels/index.html) | slice primitives on every instruction set |
 ";
 
-/// Fills `source`, which already holds the pages of the Python API, and writes `book.toml` beside it.
+/// Fills `source`, which already has the pages of the Python API, and writes `book.toml` next to it.
 ///
 /// # Errors
-/// [`TaskError::Unreadable`] for a document, [`TaskError::Unlisted`] if a page is not in the summary.
+/// Returns [`TaskError::Unreadable`] for a document, or [`TaskError::Unlisted`] if a page is not in the summary.
 pub(crate) fn assemble(source: &Path) -> Result<(), TaskError> {
     let files = documents()?;
     for (document, place) in &files {
@@ -74,7 +75,7 @@ pub(crate) fn assemble(source: &Path) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// Files of the book: the path from the repository's root with the path from the book's.
+/// Returns the files of the book: path from the repository's root, and path in the book.
 fn documents() -> Result<BTreeMap<String, String>, TaskError> {
     let mut files = BTreeMap::new();
     for folder in ["docs", "spec"] {
@@ -91,7 +92,7 @@ fn documents() -> Result<BTreeMap<String, String>, TaskError> {
     Ok(files)
 }
 
-/// Lines of the summary, one per decision, with its number and title.
+/// Returns lines for the summary, one per decision, with its number and title.
 fn decisions(files: &BTreeMap<String, String>) -> Result<String, TaskError> {
     let pages = files.iter().filter(|(document, _)| {
         document.strip_prefix("docs/decisions/").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
@@ -112,7 +113,7 @@ fn place(document: &str) -> String {
     }
 }
 
-/// The link `target` of a document, as a page of the book needs it.
+/// Converts the link `target` of a document to a link in the book.
 fn relocated(target: &str, document: &str, place: &str, files: &BTreeMap<String, String>) -> String {
     if target.contains("://") || target.starts_with(['#', '<']) || target.starts_with("mailto:") {
         return target.to_owned();
@@ -130,7 +131,7 @@ fn relocated(target: &str, document: &str, place: &str, files: &BTreeMap<String,
     }
 }
 
-/// A path relative to a document, from the root.
+/// Resolves a path relative to a document to a path from the root.
 fn joined(document: &str, path: &str) -> String {
     let mut parts: Vec<&str> = document.split('/').collect();
     parts.pop();
@@ -144,7 +145,7 @@ fn joined(document: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// The path from the folder of one page to another page.
+/// Returns the relative path from one page to another.
 fn relative(from: &str, to: &str) -> String {
     let (from, to): (Vec<&str>, Vec<&str>) = (from.split('/').collect(), to.split('/').collect());
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count().min(from.len() - 1).min(to.len() - 1);
@@ -152,7 +153,7 @@ fn relative(from: &str, to: &str) -> String {
     std::iter::repeat_n("..", up).chain(to[common..].iter().copied()).collect::<Vec<_>>().join("/")
 }
 
-/// Documents that a reader of the book could not find.
+/// Returns the documents that are not in the summary.
 fn unlisted(summary: &str, files: &BTreeMap<String, String>) -> Vec<String> {
     let mut listed = BTreeSet::new();
     with_links(summary, |target| {

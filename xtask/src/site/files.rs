@@ -1,4 +1,4 @@
-//! Folders copied and removed as a whole.
+//! Copying, removing and listing of folders.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// All files below a folder, sorted.
+/// Returns all files below a folder, sorted.
 pub(crate) fn below(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
     let unreadable = |source| TaskError::Unreadable { path: folder.to_owned(), source };
     let mut files = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn below(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
     Ok(files)
 }
 
-/// The text of a file.
+/// Reads a file.
 pub(crate) fn read(path: &Path) -> Result<String, TaskError> {
     fs::read_to_string(path).map_err(|source| TaskError::Unreadable { path: path.to_owned(), source })
 }

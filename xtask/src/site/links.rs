@@ -1,4 +1,4 @@
-//! The check of a built site: every link leads to a file, and every anchor to an element of it.
+//! Link check of a built site: every link must lead to a file, and every anchor to an element in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use super::files::{below, read};
 use crate::error::TaskError;
 
-/// Pages and links that were checked.
+/// Numbers of checked pages and links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) pages: usize,
     pub(crate) links: usize,
 }
 
-/// Checks all links of the book's pages. Links inside the Rust API are checked by rustdoc itself; `without_rust` also skips
-/// links into it.
+/// Checks all links of the book's pages. rustdoc checks the links inside the Rust API; `without_rust` also skips links
+/// into it.
 ///
 /// # Errors
-/// [`TaskError::BrokenLinks`] with all of them, [`TaskError::Unreadable`].
+/// Returns [`TaskError::BrokenLinks`] with all of them, or [`TaskError::Unreadable`].
 pub(crate) fn check(site: &Path, without_rust: bool) -> Result<Count, TaskError> {
     let rust = site.join("rust");
     let mut count = Count { pages: 0, links: 0 };
     let (mut broken, mut anchors) = (Vec::new(), BTreeMap::new());
     for page in below(site)? {
-        // The page for missing pages has links from the root of a server.
+        // The links of the 404 page start at the root of the server.
         let is_page = page.extension().is_some_and(|extension| extension == "html") && !page.ends_with("404.html");
         if !is_page || page.starts_with(&rust) {
             continue;
@@ -52,14 +52,14 @@ pub(crate) fn check(site: &Path, without_rust: bool) -> Result<Count, TaskError>
     if broken.is_empty() { Ok(count) } else { Err(TaskError::BrokenLinks { links: broken }) }
 }
 
-/// Values of an attribute, wherever it is in the page.
+/// Returns all values of an attribute in the page.
 fn values<'a>(text: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
     let opening = format!(" {attribute}=\"");
     let starts: Vec<usize> = text.match_indices(&opening).map(|(at, _)| at + opening.len()).collect();
     starts.into_iter().filter_map(|start| text[start..].split('"').next())
 }
 
-/// A path relative to a page, without `..`.
+/// Resolves a path relative to a page.
 fn normal(page: &Path, path: &str) -> PathBuf {
     let mut output = page.parent().unwrap_or(Path::new("")).to_owned();
     for part in path.split('/') {

@@ -1,8 +1,8 @@
-//! Links in Markdown: found outside of code, and replaced.
+//! Links in Markdown, outside of code.
 
-/// The text with every link target outside of code blocks passed through `replace`.
+/// Replaces every link target outside of code blocks.
 ///
-/// Knows inline links `[text](target)`, images, and the attributes `src` and `srcset` of HTML.
+/// Handles inline links `[text](target)`, images, and the HTML attributes `src` and `srcset`.
 pub(super) fn with_links(text: &str, mut replace: impl FnMut(&str) -> String) -> String {
     let mut output = String::with_capacity(text.len());
     let mut inside = false;
@@ -29,7 +29,7 @@ fn in_line(line: &str, replace: &mut impl FnMut(&str) -> String) -> String {
     output + rest
 }
 
-/// Start and end of the first link target.
+/// Returns the range of the first link target.
 fn next_target(text: &str) -> Option<(usize, usize)> {
     [("](", ')'), (" src=\"", '"'), (" srcset=\"", '"')]
         .into_iter()

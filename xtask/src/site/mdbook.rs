@@ -1,4 +1,4 @@
-//! mdBook: the one on the PATH, or one that is installed into the target folder.
+//! mdBook: the program on the PATH, or one installed in the target folder.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use crate::error::TaskError;
 use crate::step::{Step, target};
 
-/// The templates and the style sheet are written for this version.
+/// Version for which the templates and the style sheet are written.
 const VERSION: &str = "0.5";
 
-/// The program, installed if necessary.
+/// Returns the program, and installs it if necessary.
 ///
 /// # Errors
-/// [`TaskError::Failed`] if the installation fails.
+/// Returns [`TaskError::Failed`] if the installation fails.
 pub(crate) fn find_or_install() -> Result<PathBuf, TaskError> {
     let on_path = PathBuf::from("mdbook");
     if is_right_version(&on_path) {
@@ -21,7 +21,7 @@ pub(crate) fn find_or_install() -> Result<PathBuf, TaskError> {
     let folder = target()?.join("tools");
     let installed = folder.join(format!("bin/mdbook{}", env::consts::EXE_SUFFIX));
     if !is_right_version(&installed) {
-        // Without the server and the watcher, which take as long to build as the rest.
+        // Without the server and the file watcher, which take as long to build as the rest.
         let features = ["--no-default-features", "--features", "search"];
         let install = Step::cargo()
             .args(["install", "mdbook", "--locked", "--version"])

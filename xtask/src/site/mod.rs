@@ -1,4 +1,4 @@
-//! The site: which documents become pages, the tool that renders them, and the check of its links.
+//! The site: selection of pages, rendering with mdBook, and the link check.
 
 pub(crate) mod book;
 pub(crate) mod files;

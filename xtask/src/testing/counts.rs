@@ -1,4 +1,4 @@
-//! Tests counted in the sources, rounded down to two digits so that the page does not change with every test.
+//! Test counts from the sources, rounded down to two digits so that the page does not change with every test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::grouped;
 use crate::error::TaskError;
 use crate::step::root;
 
-/// Folders with tests, the mark of a test in their files, and what the tests are.
+/// Folders with tests, the prefix of a line that marks a test, and a description.
 const KINDS: &[(&str, &str, &str, &str)] = &[
     ("crates", "rs", "#[test]", "Rust tests of the crates, including property tests"),
     ("xtask", "rs", "#[test]", "Rust tests of the project's build commands"),
@@ -33,13 +33,13 @@ pub(super) fn table() -> Result<String, TaskError> {
     Ok(table)
 }
 
-/// Lines of a file that start with the mark.
+/// Counts the lines of a file that start with the prefix.
 fn marks(file: &Path, mark: &str) -> Result<u64, TaskError> {
     let text = fs::read_to_string(file).map_err(|source| TaskError::Unreadable { path: file.into(), source })?;
     Ok(text.lines().filter(|line| line.trim_start().starts_with(mark)).map(|_| 1).sum())
 }
 
-/// The count itself below 100, else "1,100+" for 1,173.
+/// Formats a count: exact below 100, otherwise "1,100+" for 1,173.
 fn at_least(count: u64) -> String {
     if count < 100 {
         return count.to_string();

@@ -1,6 +1,6 @@
-//! The tables of `docs/testing.md`: counts taken from the tree, and records of long runs in `docs/testing/`.
+//! Tables of `docs/testing.md`: counts from the sources, and records of long runs in `docs/testing/`.
 //!
-//! A table stands between `<!-- table NAME -->` and `<!-- end -->`; everything else on the page is written by hand.
+//! A table is between `<!-- table NAME -->` and `<!-- end -->`; the rest of the page is written by hand.
 
 mod counts;
 mod records;
@@ -10,11 +10,11 @@ use crate::error::TaskError;
 /// The page, from the workspace root.
 pub(crate) const PAGE: &str = "docs/testing.md";
 
-/// The page with its tables made anew.
+/// Returns the page with its tables generated again.
 ///
 /// # Errors
-/// [`TaskError::Unreadable`] if a source or a record cannot be read, [`TaskError::Record`] if a record or a table's name
-/// is not understood.
+/// Returns [`TaskError::Unreadable`] if a source or a record cannot be read, or [`TaskError::Record`] if a record is
+/// invalid or a table is unknown.
 pub(crate) fn render(page: &str) -> Result<String, TaskError> {
     let mut output = String::with_capacity(page.len());
     let mut parts = page.split("<!-- table ");
@@ -38,7 +38,7 @@ fn table(name: &str) -> Result<String, TaskError> {
     }
 }
 
-/// A count with commas between thousands.
+/// Formats a count with thousands separators.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut output = String::new();

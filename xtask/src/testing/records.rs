@@ -10,14 +10,14 @@ use super::grouped;
 use crate::error::TaskError;
 use crate::step::root;
 
-/// A long run that a person started.
+/// A long run that was started manually.
 #[derive(Debug, Deserialize)]
 struct Run {
     what: String,
     command: String,
     cases: u64,
     unit: String,
-    /// Defects that the run found and that were fixed.
+    /// Number of defects that the run found.
     findings: u64,
     date: String,
 }
@@ -27,7 +27,7 @@ struct Run {
 struct Target {
     seconds: u64,
     executions: u64,
-    /// Edges of the control-flow graph that some input reached.
+    /// Number of control-flow edges reached.
     edges: u64,
     findings: u64,
     date: String,

@@ -1,24 +1,24 @@
-//! `Outcome`: the numbers that libFuzzer prints about a run.
+//! `Outcome`: the statistics that libFuzzer prints about a run.
 
 /// One run of one target.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// Seconds that the fuzzer ran.
+    /// Duration in seconds.
     pub(crate) seconds: u64,
-    /// Inputs that were run.
+    /// Number of inputs executed.
     pub(crate) executions: u64,
-    /// Edges of the control flow that inputs reached.
+    /// Number of control-flow edges reached.
     pub(crate) edges: u64,
-    /// Edges with the number of times they were taken, and compared values: what libFuzzer calls features.
+    /// Number of libFuzzer features: edges with hit counts, and compared values.
     pub(crate) features: u64,
-    /// Inputs in the corpus, without the committed seeds.
+    /// Number of inputs in the corpus, without the committed seeds.
     pub(crate) corpus_files: usize,
-    /// Inputs that crashed the target, took too long or allocated too much.
+    /// Number of inputs that crashed the target, took too long or allocated too much.
     pub(crate) findings: usize,
 }
 
 impl Outcome {
-    /// Takes the numbers of a line of the fuzzer's output; later lines count.
+    /// Updates the statistics from a line of libFuzzer's output; later lines override earlier ones.
     pub(crate) fn take(&mut self, line: &str) {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         for pair in words.windows(2) {

@@ -1,4 +1,4 @@
-//! `Record`: the file that says when each target ran, for how long and with what result.
+//! `Record`: the file with the latest run of each target.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use super::Outcome;
 use crate::error::TaskError;
 
-/// A JSON object with an entry for each target.
+/// A JSON object with an entry per target.
 pub(super) struct Record;
 
 impl Record {
-    /// Replaces the numbers of a target by those of its latest run, adds its findings to those of earlier runs, and keeps
-    /// everything else in the file, such as notes.
+    /// Replaces the statistics of a target, adds its findings to those of earlier runs, and keeps other fields, such as
+    /// notes.
     pub(super) fn update(path: &Path, target: &str, outcome: &Outcome, command: &str) -> Result<(), TaskError> {
         let unreadable = |source| TaskError::Unreadable { path: path.to_owned(), source };
         let mut record: Map<String, Value> = match path.is_file() {
@@ -41,7 +41,7 @@ impl Record {
     }
 }
 
-/// The day in UTC as `2026-03-02`.
+/// Returns the current date in UTC as `2026-03-02`.
 fn today() -> String {
     Utc::now().format("%F").to_string()
 }
