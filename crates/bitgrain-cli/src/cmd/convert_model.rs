@@ -11,7 +11,8 @@ use crate::number::Size;
 
 /// Convert a tree model (bitgrain, LightGBM text, XGBoost JSON or UBJSON) to Bitgrain's format or to JSON.
 ///
-/// The converted model makes the same predictions: it adds up the same leaf values, in f64.
+/// The converted model adds up the same leaf values, in f64. XGBoost adds them up in f32, so its predictions can differ
+/// in the last digits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain convert-model lightgbm.txt model.bitgrain
