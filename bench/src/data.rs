@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_centred_with_deviation_one() {
+    fn values_are_centered_with_deviation_one() {
         let values = normal(100_000);
         let mean = values.iter().sum::<f32>() / 1e5;
         let variance = values.iter().map(|v| v * v).sum::<f32>() / 1e5;

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_other_values() {
+    fn neighbors_are_other_values() {
         let tensors = Tensors::new([2, 50]);
         assert_eq!(tensors.of(3).len(), 100);
         assert_ne!(tensors.of(3), tensors.of(4));

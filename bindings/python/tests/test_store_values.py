@@ -324,8 +324,10 @@ def test_tensors_without_data_come_back(store: TensorStore) -> None:
     assert np.allclose(store["summed"], base.sum(0, keepdims=True), atol=0.1)
     with pytest.raises(bitgrain.errors.InputError, match="`base` is in use"):
         del store["base"]
-    store.delete("base", dependents="materialise")
+    store.delete("base", dependents="materialize")
     assert np.allclose(store["turned"], 2 * base[::-1], atol=0.04)
+    store.delete("more", dependents="materialise")
+    assert "more" not in store
     assert store.stat("turned").tier is Tier.HOT
     store.attach("turned", bitgrain.store.Delta("tuned", wanted=2 * base[::-1]))
     assert store.stat("turned").reconstructable

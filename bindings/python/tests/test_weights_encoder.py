@@ -80,7 +80,7 @@ def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
     np.testing.assert_array_equal(small.encode(TEXTS), full.encode(TEXTS))
 
 
-def test_calibration_quantizes_anew_and_needs_texts(folder: Path) -> None:
+def test_calibration_quantizes_anew_and_needs_sentences(folder: Path) -> None:
     full = bitgrain.weights.SentenceEncoder(folder)
     wanted = full.encode(TEXTS)
     for method, dtype in (("feedback", "int4"), ("importance", "q4_0")):
@@ -112,5 +112,5 @@ def test_bad_folders_and_texts_are_refused(folder: Path, tmp_path: Path) -> None
         bitgrain.weights.SentenceEncoder(tmp_path)
     with pytest.raises(bitgrain.errors.InputError, match="weight format"):
         bitgrain.weights.SentenceEncoder(folder, dtype="int3")
-    with pytest.raises(bitgrain.errors.DTypeError, match=r"texts\[1\] is int"):
+    with pytest.raises(bitgrain.errors.DTypeError, match=r"sentences\[1\] is int"):
         bitgrain.weights.SentenceEncoder(folder).encode(["a", 3])

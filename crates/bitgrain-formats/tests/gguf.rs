@@ -66,7 +66,7 @@ fn versions_2_and_3_are_read_and_others_named() {
 }
 
 #[test]
-fn big_endian_files_are_recognised() {
+fn big_endian_files_are_recognized() {
     let bytes = [b"GGUF", &3_u32.to_be_bytes()[..], &[0; 16]].concat();
     assert_eq!(error(&bytes), GgufError::BigEndian { version: 3 });
 }

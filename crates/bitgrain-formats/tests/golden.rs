@@ -101,7 +101,7 @@ fn a_gguf_file_without_tensors_is_read() {
 }
 
 #[test]
-fn a_big_endian_gguf_file_is_recognised() {
+fn a_big_endian_gguf_file_is_recognized() {
     assert_eq!(gguf::Header::parse(&vector("big_endian.gguf")), Err(GgufError::BigEndian { version: 3 }));
 }
 
@@ -212,7 +212,7 @@ fn npy_files_of_other_types_are_refused_by_name() {
     for (name, descr, word) in [
         ("complex", "<c8", "complex"),
         ("bfloat16", "<V2", "bfloat16"),
-        ("text", "<U1", "texts"),
+        ("text", "<U1", "strings"),
         ("object", "|O", "objects"),
     ] {
         let error = npy::Header::parse(&vector(&format!("{name}.npy"))).expect_err(name);

@@ -14,7 +14,7 @@ use crate::{Backend, BitWidth, KernelError};
 /// use bitgrain_kernels::codes::quantize;
 /// let mut codes = [0; 4];
 /// quantize(Backend::best(), BitWidth::W3, &[0.5, 1.5, -9.0, 2.0], 1.0, &mut codes)?;
-/// assert_eq!(codes, [0, 2, -3, 2]); // both halves went to the even neighbour, -9 was clamped
+/// assert_eq!(codes, [0, 2, -3, 2]); // both halves went to the even neighbor, -9 was clamped
 /// # Ok::<(), bitgrain_kernels::KernelError>(())
 /// ```
 ///

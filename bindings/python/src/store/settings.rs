@@ -17,7 +17,7 @@ const ABSENT: [(&str, AbsentRule); 3] =
     [("never", AbsentRule::Never), ("reconstructable", AbsentRule::Reconstructable), ("any", AbsentRule::Any)];
 const NON_FINITE: [(&str, NonFinite); 3] =
     [("reject", NonFinite::Reject), ("zero", NonFinite::Zero), ("clamp", NonFinite::Clamp)];
-const DEPENDENTS: [(&str, Dependents); 2] = [("refuse", Dependents::Refuse), ("materialise", Dependents::Materialise)];
+const DEPENDENTS: [(&str, Dependents); 2] = [("refuse", Dependents::Refuse), ("materialize", Dependents::Materialize)];
 
 /// Returns the choice of a name.
 fn choice<T: Copy>(what: &str, name: &str, choices: &[(&str, T)]) -> Result<T> {
@@ -35,7 +35,8 @@ pub(super) fn tier(what: &str, name: &str) -> Result<Tier> {
 
 /// Returns the handling of dependents by name.
 pub(super) fn dependents(name: &str) -> Result<Dependents> {
-    choice("dependents", name, &DEPENDENTS)
+    // The British spelling is accepted, but not listed.
+    choice("dependents", if name == "materialise" { "materialize" } else { name }, &DEPENDENTS)
 }
 
 /// Arguments of opening a store.

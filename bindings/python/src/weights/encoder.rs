@@ -34,24 +34,24 @@ impl WeightEncoder {
         Ok(process::detached(py, || self.encoder.write().unwrap_or_else(PoisonError::into_inner).morph(format))?)
     }
 
-    /// Quantizes every matrix again for inputs like `texts`: rounding with feedback, or importances only.
-    fn calibrate(&self, py: Python<'_>, texts: Vec<String>, feedback: bool) -> Result<()> {
+    /// Quantizes every matrix again for inputs like `sentences`: rounding with feedback, or importances only.
+    fn calibrate(&self, py: Python<'_>, sentences: Vec<String>, feedback: bool) -> Result<()> {
         Ok(process::detached(py, || {
             let mut encoder = self.encoder.write().unwrap_or_else(PoisonError::into_inner);
-            if feedback { encoder.calibrate_feedback(&texts) } else { encoder.calibrate(&texts) }
+            if feedback { encoder.calibrate_feedback(&sentences) } else { encoder.calibrate(&sentences) }
         })?)
     }
 
     /// Returns the embeddings, concatenated. `notify` is called with the number of strings done.
-    #[pyo3(signature = (texts, notify=None))]
+    #[pyo3(signature = (sentences, notify=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<String>,
+        sentences: Vec<String>,
         notify: Option<&Bound<'py, PyAny>>,
     ) -> Result<Bound<'py, PyArray1<f32>>> {
         let (mut out, mut done) = (Vec::new(), 0);
-        for some in texts.chunks(STEP) {
+        for some in sentences.chunks(STEP) {
             py.check_signals()?;
             let vectors =
                 process::detached(py, || self.encoder.read().unwrap_or_else(PoisonError::into_inner).embed(some))?;

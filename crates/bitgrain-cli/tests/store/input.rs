@@ -23,6 +23,14 @@ fn bad_input_is_refused_with_a_reason() {
 }
 
 #[test]
+fn both_spellings_of_materialize_are_accepted() {
+    for option in ["--materialize", "--materialise"] {
+        let folder = folder();
+        printed(folder.path(), &["rm", "s", "m", option]);
+    }
+}
+
+#[test]
 fn what_is_no_store_stays_as_it_is() {
     let folder = folder();
     let folder = folder.path();

@@ -100,7 +100,7 @@ fn reason(name: &str) -> &'static str {
         Some(b'O') => "Python objects, which only unpickling could read",
         Some(b'c') => "complex numbers",
         Some(b'V') => "bytes without a meaning; `V2` is what ml_dtypes writes for bfloat16",
-        Some(b'S' | b'a' | b'U' | b'T') => "texts",
+        Some(b'S' | b'a' | b'U' | b'T') => "strings",
         Some(b'M' | b'm') => "dates and times",
         Some(b'f') => "floats of an uncommon width",
         _ => "not a type of NumPy",

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_separates_the_closest_and_the_farthest_neighbours() {
+    fn a_cut_separates_the_closest_and_the_farthest_neighbors() {
         let (tiny, one) = (f32::from_bits(1), 1.0_f32);
         let values =
             [f32::NEG_INFINITY, f32::MIN, -one.next_up(), -one, -tiny, 0.0, tiny, one, one.next_up(), f32::MAX];

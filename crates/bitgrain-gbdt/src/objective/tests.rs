@@ -181,7 +181,7 @@ fn hostile_scores_give_finite_gradients_and_hessians_from_zero_on() {
 }
 
 #[test]
-fn base_scores_fit_better_than_their_neighbours() {
+fn base_scores_fit_better_than_their_neighbors() {
     let weights = [1.0, 2.5, 0.5, 3.0];
     for case in &CASES {
         let objective = by_name(case.name).expect("a name");

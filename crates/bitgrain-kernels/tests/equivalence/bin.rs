@@ -64,7 +64,7 @@ fn hostile_values_in_every_lane_are_binned_by_the_rule() {
 }
 
 #[test]
-fn every_cut_and_its_neighbours_are_binned_by_the_rule() {
+fn every_cut_and_its_neighbors_are_binned_by_the_rule() {
     for count in COUNTS {
         let cuts = cuts(count);
         let near = |cut: &f32| [cut.next_down(), *cut, cut.next_up(), -cut];

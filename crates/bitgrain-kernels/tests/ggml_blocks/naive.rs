@@ -9,8 +9,8 @@ use super::{Bits, ROUNDED, quantized};
 
 fn naive(block: GgmlBlock, values: &[f32]) -> Vec<u8> {
     let encode = match block {
-        GgmlBlock::Q4_0 => |v: &[f32]| centred(v, 4),
-        GgmlBlock::Q5_0 => |v: &[f32]| centred(v, 5),
+        GgmlBlock::Q4_0 => |v: &[f32]| centered(v, 4),
+        GgmlBlock::Q5_0 => |v: &[f32]| centered(v, 5),
         GgmlBlock::Q4_1 => |v: &[f32]| from_minimum(v, 4),
         GgmlBlock::Q5_1 => |v: &[f32]| from_minimum(v, 5),
         GgmlBlock::Q8_0 => q8_0,
@@ -48,7 +48,7 @@ fn with_codes(mut head: Vec<u8>, codes: &[i32], bits: u32) -> Vec<u8> {
     head
 }
 
-fn centred(values: &[f32], bits: u32) -> Vec<u8> {
+fn centered(values: &[f32], bits: u32) -> Vec<u8> {
     let (mut max, mut largest) = (0.0, 0.0);
     for &v in values {
         if v.abs() > max {

@@ -16,7 +16,7 @@ pub enum Dependents {
     #[default]
     Refuse,
     /// Reconstruct dependents without data and store the result at 8 bits. Their reconstruction policies are removed.
-    Materialise,
+    Materialize,
 }
 
 impl TensorStore {

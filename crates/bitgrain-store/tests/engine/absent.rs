@@ -33,7 +33,7 @@ fn a_delta_brings_back_what_was_wanted_after_reopening() {
     let mut batch = store.batch();
     batch.delete("base");
     assert!(matches!(batch.commit(), Err(StoreError::HasDependents { .. })));
-    store.delete("base", Dependents::Materialise).expect("deleted");
+    store.delete("base", Dependents::Materialize).expect("deleted");
     let own = store.get("tuned").expect("has data now");
     assert_eq!((own.provenance.tier, own.provenance.depth), (Tier::Hot, 0));
     assert!(distance(&own.values, &wanted) <= own.provenance.bound);

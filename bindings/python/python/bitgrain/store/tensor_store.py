@@ -207,7 +207,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     def __delitem__(self, id: TensorId) -> None:
         self.delete(id)
 
-    def delete(self, id: TensorId, *, dependents: Literal["refuse", "materialise"] = "refuse") -> None:
+    def delete(self, id: TensorId, *, dependents: Literal["refuse", "materialize"] = "refuse") -> None:
         """Delete a tensor and its metadata.
 
         Parameters
@@ -215,7 +215,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         id
             Name or number.
         dependents
-            Handling of tensors that are reconstructed from it: ``"refuse"`` raises an error, ``"materialise"`` stores
+            Handling of tensors that are reconstructed from it: ``"refuse"`` raises an error, ``"materialize"`` stores
             them at 8 bits first.
 
         Raises
@@ -231,7 +231,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     def clear(self) -> None:
         """Delete all tensors, one at a time."""
         for id in self:
-            self.delete(id, dependents="materialise")
+            self.delete(id, dependents="materialize")
 
     def batch(self) -> StoreBatch:
         """Start a batch of changes that are applied atomically.

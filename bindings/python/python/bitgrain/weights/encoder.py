@@ -73,14 +73,14 @@ class SentenceEncoder:
         self._native.morph(name)
         self._dtype = name
 
-    def calibrate(self, texts: Sequence[str], *, method: str = "feedback") -> None:
+    def calibrate(self, sentences: Sequence[str], *, method: str = "feedback") -> None:
         """Quantize every weight matrix again, for inputs like the given strings.
 
         The calibration applies to the current and all later formats. Pickled copies are not calibrated.
 
         Parameters
         ----------
-        texts : sequence of str
+        sentences : sequence of str
             At least one string, similar to the strings to encode.
         method : {"feedback", "importance"}, optional
             ``"feedback"`` rounds weights so that they compensate for each other's errors; it takes seconds and, for
@@ -90,11 +90,11 @@ class SentenceEncoder:
         Raises
         ------
         InputError
-            If ``texts`` is empty, or the method is unknown.
+            If ``sentences`` is empty, or the method is unknown.
         """
         if method not in ("feedback", "importance"):
             raise InputError(f'method cannot be "{method}"; choose feedback or importance')
-        self._native.calibrate(_listed(texts), method == "feedback")
+        self._native.calibrate(_listed(sentences), method == "feedback")
 
     def tokens(self, text: str) -> list[int]:
         """Tokenize a string, truncating it if it is too long.
@@ -110,12 +110,12 @@ class SentenceEncoder:
         """
         return self._native.tokens(text)
 
-    def encode(self, texts: str | Sequence[str], *, progress: bool | None = None) -> Floats:
+    def encode(self, sentences: str | Sequence[str], *, progress: bool | None = None) -> Floats:
         """Compute sentence embeddings.
 
         Parameters
         ----------
-        texts : str or sequence of str
+        sentences : str or sequence of str
             One string, or several. Strings longer than :attr:`max_tokens` are truncated.
         progress : bool, optional
             Whether to show a progress bar; by default only in terminals and notebooks.
@@ -130,10 +130,10 @@ class SentenceEncoder:
         DTypeError
             If an input is not a string.
         """
-        if isinstance(texts, str):
-            return self._native.encode([texts])
-        listed = _listed(texts)
-        with Progress(total=len(listed), label="texts", show=progress) as bar:
+        if isinstance(sentences, str):
+            return self._native.encode([sentences])
+        listed = _listed(sentences)
+        with Progress(total=len(listed), label="sentences", show=progress) as bar:
             vectors = self._native.encode(listed, bar.update)
         return vectors.reshape(len(listed), self.dims)
 
@@ -144,10 +144,10 @@ class SentenceEncoder:
         return f"SentenceEncoder({self._path!r}, {self._dtype}, {self.dims} numbers, {self.nbytes} bytes)"
 
 
-def _listed(texts: Sequence[str]) -> list[str]:
+def _listed(sentences: Sequence[str]) -> list[str]:
     """Return the strings as a list after checking their types."""
-    listed = [texts] if isinstance(texts, str) else list(texts)
+    listed = [sentences] if isinstance(sentences, str) else list(sentences)
     for place, text in enumerate(listed):
         if not isinstance(text, str):
-            raise DTypeError(f"texts[{place}] is {type(text).__name__}, not str")
+            raise DTypeError(f"sentences[{place}] is {type(text).__name__}, not str")
     return listed

@@ -221,7 +221,7 @@ class Attention(Layer):
         Whether the four projections have biases.
     rope : float, optional
         Base of rotary position embeddings, usually 10000; None disables them.
-    pairs : {"neighbours", "halves"}, optional
+    pairs : {"neighbors", "halves"}, optional
         Dimensions that are rotated together: adjacent ones as in Llama's weights, or the two halves as in Hugging
         Face's.
     """
@@ -230,7 +230,7 @@ class Attention(Layer):
     causal: bool = False
     bias: bool = True
     rope: float | None = None
-    pairs: str = "neighbours"
+    pairs: str = "neighbors"
     kind: ClassVar[str] = "attention"
 
     def described(self) -> list[dict[str, Any]]:

@@ -24,8 +24,8 @@ pub(crate) struct Args {
     #[arg(value_name = "ID", required = true)]
     ids: Vec<Id>,
     /// Materialize tensors that are reconstructed from these; without it, such tensors block the deletion.
-    #[arg(long)]
-    materialise: bool,
+    #[arg(long, alias = "materialise")]
+    materialize: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         store.meta(&id.0).map_err(CliError::store(&args.path))?;
     }
     for id in &args.ids {
-        let dependents = if args.materialise { Dependents::Materialise } else { Dependents::Refuse };
+        let dependents = if args.materialize { Dependents::Materialize } else { Dependents::Refuse };
         store.delete(&id.0, dependents).map_err(CliError::store(&args.path))?;
     }
     close(store, &args.path)?;

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_and_their_neighbours_round_as_the_c_library_does() {
+    fn halves_and_their_neighbors_round_as_the_c_library_does() {
         for k in -127..=126_i8 {
             let half = f32::from(k) + 0.5;
             let (below, above) = (half.next_down(), half.next_up());

@@ -10,7 +10,7 @@ use crate::model::bits_per_weight;
 use crate::model::compare::Row;
 
 /// Number of colors in the style sheet; further formats share the last.
-const COLOURS: usize = 8;
+const COLORS: usize = 8;
 
 /// Columns of the legend after the format's name.
 const NUMBERS: [&str; 7] = ["tensors", "weights", "before", "after", "bits per weight", "relative RMSE", "SNR dB"];
@@ -40,8 +40,8 @@ impl Palette {
 
     /// Returns the CSS class of a format.
     pub(super) fn class(&self, format: &str) -> String {
-        let at = self.0.iter().position(|known| known == format).unwrap_or(COLOURS);
-        format!("f{}", at.min(COLOURS - 1))
+        let at = self.0.iter().position(|known| known == format).unwrap_or(COLORS);
+        format!("f{}", at.min(COLORS - 1))
     }
 
     /// Renders the legend: totals of the second model per format.

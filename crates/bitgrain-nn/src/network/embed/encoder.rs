@@ -78,8 +78,8 @@ impl SentenceEncoder {
     ///
     /// # Errors
     /// Returns [`EmbedError::Network`], for example without sentences; the encoder is then unchanged.
-    pub fn calibrate<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<(), EmbedError> {
-        let seen = observe(&self.network, &self.batches(texts)?, Observer::MinMax)?;
+    pub fn calibrate<T: AsRef<str>>(&mut self, sentences: &[T]) -> Result<(), EmbedError> {
+        let seen = observe(&self.network, &self.batches(sentences)?, Observer::MinMax)?;
         Ok(seen.apply(&mut self.network)?)
     }
 
@@ -89,8 +89,8 @@ impl SentenceEncoder {
     ///
     /// # Errors
     /// Same as [`calibrate`](Self::calibrate).
-    pub fn calibrate_feedback<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<(), EmbedError> {
-        let seen = observe_products(&self.network, &self.batches(texts)?, Observer::MinMax)?;
+    pub fn calibrate_feedback<T: AsRef<str>>(&mut self, sentences: &[T]) -> Result<(), EmbedError> {
+        let seen = observe_products(&self.network, &self.batches(sentences)?, Observer::MinMax)?;
         Ok(seen.apply_feedback(&mut self.network)?)
     }
 
@@ -98,9 +98,9 @@ impl SentenceEncoder {
     ///
     /// # Errors
     /// Returns [`EmbedError::Network`] if values overflow.
-    pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let (tokens, order) = self.ordered(texts);
-        let mut vectors = vec![Vec::new(); texts.len()];
+    pub fn embed<T: AsRef<str>>(&self, sentences: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let (tokens, order) = self.ordered(sentences);
+        let mut vectors = vec![Vec::new(); sentences.len()];
         for some in order.chunks(TOGETHER) {
             let out = self.network.forward(&self.batch(&tokens, some)?)?;
             for (at, vector) in some.iter().zip(out.values().chunks_exact(self.dims())) {
@@ -151,15 +151,15 @@ impl SentenceEncoder {
 
     /// Returns the tokens of all sentences, and their indices sorted by length: batches of similar length need little
     /// padding.
-    fn ordered<T: AsRef<str>>(&self, texts: &[T]) -> (Vec<Vec<u32>>, Vec<usize>) {
-        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text.as_ref())).collect();
+    fn ordered<T: AsRef<str>>(&self, sentences: &[T]) -> (Vec<Vec<u32>>, Vec<usize>) {
+        let tokens: Vec<Vec<u32>> = sentences.iter().map(|text| self.tokens(text.as_ref())).collect();
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         order.sort_by_key(|at| tokens[*at].len());
         (tokens, order)
     }
 
-    fn batches<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<InputBatch>, EmbedError> {
-        let (tokens, order) = self.ordered(texts);
+    fn batches<T: AsRef<str>>(&self, sentences: &[T]) -> Result<Vec<InputBatch>, EmbedError> {
+        let (tokens, order) = self.ordered(sentences);
         order.chunks(TOGETHER).map(|some| self.batch(&tokens, some)).collect()
     }
 

@@ -168,7 +168,7 @@ impl Layer {
     /// Creates attention as in Llama: causal, without biases, with rotary position embeddings.
     #[must_use]
     pub const fn causal_attention(heads: usize) -> Self {
-        let rope = Some(Rope { base: 10_000.0, pairs: Pairs::Neighbours });
+        let rope = Some(Rope { base: 10_000.0, pairs: Pairs::Neighbors });
         Self::Attention(Attention { heads, causal: true, bias: false, rope })
     }
 

@@ -39,13 +39,13 @@ impl RmsNorm {
     }
 }
 
-fn build(site: &mut Site<'_>, epsilon: f32, centred: bool) -> Result<Box<dyn Step>, NetworkError> {
+fn build(site: &mut Site<'_>, epsilon: f32, centered: bool) -> Result<Box<dyn Step>, NetworkError> {
     let len = site.last()?;
     if !(epsilon > 0.0 && epsilon.is_finite()) {
         return Err(site.setting("epsilon", epsilon));
     }
     let weight = site.vector("weight", len, Init::Constant(1.0))?;
-    let bias = if centred { Some(site.vector("bias", len, Init::Constant(0.0))?) } else { None };
+    let bias = if centered { Some(site.vector("bias", len, Init::Constant(0.0))?) } else { None };
     Ok(Box::new(Built { weight, bias, epsilon, len }))
 }
 

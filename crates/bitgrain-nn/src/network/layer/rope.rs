@@ -18,7 +18,9 @@ pub struct Rope {
 #[serde(rename_all = "snake_case")]
 pub enum Pairs {
     /// Adjacent elements, as in the original Llama weights.
-    Neighbours,
+    // Files written before the spelling changed.
+    #[serde(alias = "neighbours")]
+    Neighbors,
     /// One element from each half, as in Hugging Face's weights.
     Halves,
 }
@@ -35,7 +37,7 @@ impl Rope {
             for head in values.chunks_exact_mut(head) {
                 for (i, speed) in speeds.iter().enumerate() {
                     let (first, second) = match self.pairs {
-                        Pairs::Neighbours => (2 * i, 2 * i + 1),
+                        Pairs::Neighbors => (2 * i, 2 * i + 1),
                         Pairs::Halves => (i, i + half),
                     };
                     let (sin, cos) = (position * speed).sin_cos();
@@ -52,8 +54,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pairs_are_read_in_the_former_spelling_and_written_in_the_current_one() {
+        for name in ["neighbors", "neighbours"] {
+            let rope: Rope = serde_json::from_str(&format!(r#"{{"base": 10000.0, "pairs": "{name}"}}"#)).expect("a rope");
+            assert_eq!(rope.pairs, Pairs::Neighbors);
+        }
+        assert_eq!(serde_json::to_string(&Pairs::Neighbors).expect("a string"), r#""neighbors""#);
+    }
+
+    #[test]
     fn the_product_of_two_turned_vectors_depends_on_their_distance_alone() {
-        for pairs in [Pairs::Neighbours, Pairs::Halves] {
+        for pairs in [Pairs::Neighbors, Pairs::Halves] {
             let rope = Rope { base: 10_000.0, pairs };
             let mut rows: Vec<f32> = [1.0, -0.5, 0.25, 2.0].repeat(6);
             rope.turn(&mut rows, 4, 4, 6, 1.0);
