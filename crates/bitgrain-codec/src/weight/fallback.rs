@@ -13,7 +13,7 @@ const NARROW_WEIGHTS: usize = GgmlBlock::Q4_0.weights();
 
 impl WeightFormat {
     /// Returns the formats that may replace this one for rows of `cols` weights, of those that the caller `can_hold`. The
-    /// caller takes the one with the least measured error; plain floats are left if there is none.
+    /// caller takes the one with the least measured error; the weights stay floats if the list is empty.
     ///
     /// Rows of whole blocks keep the format. Other multiples of 32 get the formats with blocks of 32 that are not larger
     /// than this one, so that a file outgrows the request as little as possible, or the smallest ones if all are larger.

@@ -1,4 +1,4 @@
-//! What is in a file, as the JSON of the golden vectors.
+//! Describes the contents of a file in the JSON of the golden vectors.
 
 use bitgrain_formats::segment::*;
 use serde_json::{Value, json};

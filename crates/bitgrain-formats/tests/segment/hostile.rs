@@ -241,7 +241,7 @@ fn f32_frames_that_refer_to_others_are_refused() {
     }
 }
 
-/// What a later version or another program wrote is told apart from damage.
+/// Files of later versions and of other programs are not reported as damaged.
 #[test]
 fn later_versions_and_foreign_files_are_named_as_such() {
     let mut later = HEADER.encode();

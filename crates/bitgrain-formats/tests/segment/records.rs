@@ -160,7 +160,7 @@ fn what_no_reader_would_take_is_not_written() {
     assert!(list.is_empty());
 }
 
-/// What a reader of values alone gets is what the whole record says.
+/// Reading only the values of a record returns the same values as reading all of it.
 #[test]
 fn values_are_read_alone_as_they_are_with_the_rest() {
     let mut seen = 0;

@@ -1,4 +1,4 @@
-//! What records cost beside their values.
+//! Overhead of records in bytes.
 
 use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
 use bitgrain_formats::segment::*;

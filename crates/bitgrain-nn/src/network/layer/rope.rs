@@ -56,7 +56,8 @@ mod tests {
     #[test]
     fn pairs_are_read_in_the_former_spelling_and_written_in_the_current_one() {
         for name in ["neighbors", "neighbours"] {
-            let rope: Rope = serde_json::from_str(&format!(r#"{{"base": 10000.0, "pairs": "{name}"}}"#)).expect("a rope");
+            let rope: Rope =
+                serde_json::from_str(&format!(r#"{{"base": 10000.0, "pairs": "{name}"}}"#)).expect("a rope");
             assert_eq!(rope.pairs, Pairs::Neighbors);
         }
         assert_eq!(serde_json::to_string(&Pairs::Neighbors).expect("a string"), r#""neighbors""#);
