@@ -1,4 +1,4 @@
-"""Hyper-parameters: every interface matches the parameter table of the engine."""
+"""Hyperparameters: every interface matches the parameter table of the engine."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,4 @@
-//! Files generated from the table of hyper-parameters: `docs/parameters.md`, and signatures and docstrings in Python.
+//! Files generated from the table of hyperparameters: `docs/parameters.md`, and signatures and docstrings in Python.
 //!
 //! The generated lines are between two fixed lines.
 

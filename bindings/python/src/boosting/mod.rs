@@ -6,7 +6,7 @@
 //! | `columns` | tables of other libraries, through the Arrow C interface |
 //! | `text` | encoding of text columns as category codes |
 //! | `binned` | binned features and their targets |
-//! | `settings` | hyper-parameters |
+//! | `settings` | hyperparameters |
 //! | `objective`, `metric` | losses and metrics written in Python |
 //! | `training` | training and cross-validation |
 //! | `booster` | models: prediction, files |

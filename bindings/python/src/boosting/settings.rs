@@ -1,4 +1,4 @@
-//! Conversion of hyper-parameters; the engine's parameter table checks them.
+//! Conversion of hyperparameters; the engine's parameter table checks them.
 
 use bitgrain::gbdt::feature::Quantizer;
 use bitgrain::gbdt::parameter::{

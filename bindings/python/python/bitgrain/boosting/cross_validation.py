@@ -62,7 +62,7 @@ def cross_validate(
     data : Dataset
         Training data.
     params : Params or dict, optional
-        Hyper-parameters as for :func:`train`; `seed` also assigns the rows to folds.
+        Hyperparameters as for :func:`train`; `seed` also assigns the rows to folds.
     objective, metric, link, outputs, n_jobs
         As for :func:`train`.
     folds : int
@@ -70,7 +70,7 @@ def cross_validate(
     stratified : bool, optional
         Whether to preserve the class proportions in each fold; defaults to True for classification.
     **settings
-        Hyper-parameters, which override those in `params`.
+        Hyperparameters, which override those in `params`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Validation of integer arguments that are not hyper-parameters."""
+"""Validation of integer arguments that are not hyperparameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hyper-parameters of boosting."""
+"""Hyperparameters of boosting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Chosen", "Params", "chosen"]
 @accepts_aliases
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Params:
-    """Hyper-parameters of boosting.
+    """Hyperparameters of boosting.
 
     Names and defaults are those of LightGBM's scikit-learn interface, except for `subsample_freq`. LightGBM's and
     XGBoost's names are accepted as well: ``Params(lambda_l2=1.0).reg_lambda`` is 1.0. Values are checked on use.
@@ -145,7 +145,7 @@ class Params:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chosen:
-    """Hyper-parameters, and the parameters of the call that runs the training."""
+    """Hyperparameters, and the parameters of the call that runs the training."""
 
     params: Params
     run: dict[str, Any]

@@ -45,7 +45,7 @@ def train(
     data : Dataset
         Training data. It can be used again, because training works on a copy of its bins.
     params : Params or dict, optional
-        Hyper-parameters: those of :class:`Params` by any of their names, and ``objective``, ``metric``, ``n_jobs`` and
+        Hyperparameters: those of :class:`Params` by any of their names, and ``objective``, ``metric``, ``n_jobs`` and
         ``verbose``.
     objective : str or callable, optional
         Loss to minimize: ``"squared"``, ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``, ``"gamma"``,
@@ -75,7 +75,7 @@ def train(
     n_jobs : int, optional
         Number of threads; all cores by default. The model does not depend on it.
     **settings
-        Hyper-parameters, which override those in `params`.
+        Hyperparameters, which override those in `params`.
 
     Returns
     -------
