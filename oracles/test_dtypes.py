@@ -102,7 +102,7 @@ def test_every_finite_code_survives_the_way_there_and_back(bitgrain, name, forei
 
 
 @pytest.mark.parametrize("name, largest", [("fp8_e4m3", 448.0), ("fp8_e5m2", 57344.0), ("fp4", 6.0)])
-def test_what_is_too_large_becomes_the_largest(bitgrain, name, largest):
+def test_values_out_of_range_saturate(bitgrain, name, largest):
     """The oracles return NaN or an infinity there, which weights must not become."""
     beyond = np.array([[largest * 1.2, 1e6, 3e38], [-largest * 1.2, -1e6, -3e38]], np.float32)
     path = bitgrain.quantize(bitgrain.save({"w": beyond}), name, ".safetensors", "--scale", "none")
@@ -110,7 +110,7 @@ def test_what_is_too_large_becomes_the_largest(bitgrain, name, largest):
 
 
 @pytest.mark.parametrize("name", ["float16", "q4_0"])
-def test_what_would_become_infinite_is_refused_by_name(bitgrain, name):
+def test_overflow_to_infinity_is_rejected_by_name(bitgrain, name):
     source = bitgrain.save({"too.large": np.full((2, 32), 1e30, np.float32)})
     with pytest.raises(AssertionError, match="too.large"):
         bitgrain.quantize(source, name, ".gguf")

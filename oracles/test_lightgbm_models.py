@@ -94,7 +94,7 @@ def test_classes(bitgrain, random, objective, boosting):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("parameters", [{}, {"zero_as_missing": True}, {"use_missing": False}], ids=str)
-def test_what_is_missing(bitgrain, random, missing, parameters):
+def test_missing_values_match_lightgbm(bitgrain, random, missing, parameters):
     """With and without NaN in training: without it, NaN counts as 0."""
     rows = numbers(random, missing)
     booster = train({"objective": "regression"} | parameters, rows, signal(rows))

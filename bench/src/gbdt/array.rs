@@ -64,7 +64,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn arrays_round_trip() {
         let folder = Scratch::new("array").expect("a folder");
         let path = folder.file("it.npy");
         let values = [1.0, -0.0, f32::INFINITY, 3.5, 1e-45, 6.0];

@@ -107,7 +107,7 @@ def test_xgboost_stops_early_here_too():
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-4, atol=1e-6)
 
 
-def test_what_is_no_model_of_theirs():
+def test_other_files_are_not_models():
     for taken in (bitgrain.boosting.from_lightgbm, bitgrain.boosting.from_xgboost):
         with pytest.raises(bitgrain.errors.DTypeError, match="not int"):
             taken(5)

@@ -203,7 +203,7 @@ def test_a_training_goes_on_from_a_model(table):
     np.testing.assert_array_equal(more.booster_.predict(X, rounds=10), first.predict(X))
 
 
-def test_what_was_fitted_is_said(table):
+def test_fitted_attributes_need_a_fit(table):
     X, y = table
     with pytest.raises(NotFittedError):
         BitgrainRegressor().predict(X)

@@ -147,7 +147,7 @@ except ImportError as error:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="requires Unix files")
-def test_what_is_saved_replaces_files_only(tmp_path: pathlib.Path) -> None:
+def test_saving_replaces_regular_files_only(tmp_path: pathlib.Path) -> None:
     model = bitgrain.train(bitgrain.Dataset([[1.0], [2.0]], [1.0, 2.0]), n_estimators=1)
     network = bitgrain.Network(2, [bitgrain.layers.Dense(1)])
     saves = {

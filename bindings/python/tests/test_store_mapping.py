@@ -64,7 +64,7 @@ def test_a_text_of_digits_is_not_the_number(store: TensorStore) -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 1.5, (1, 2), b"7", True, -1, 2**128])
-def test_what_cannot_be_an_id_is_not_there_and_cannot_be_put(store: TensorStore, odd: object) -> None:
+def test_an_invalid_id_is_never_found_and_cannot_be_put(store: TensorStore, odd: object) -> None:
     assert odd not in store
     with pytest.raises((TypeError, ValueError)) as caught:
         store[odd] = [1.0]  # type: ignore[index]
@@ -152,7 +152,7 @@ def test_it_is_not_pickled_or_copied_and_says_what_to_do(store: TensorStore) -> 
         pickle.dumps(store.batch())
 
 
-def test_what_is_known_can_be_pickled(store: TensorStore) -> None:
+def test_metadata_can_be_pickled(store: TensorStore) -> None:
     store.put("a", [1.0], user={"unit": "m"})
     for known in (
         store.stat("a"),

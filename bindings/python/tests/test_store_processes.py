@@ -46,7 +46,7 @@ def test_a_store_that_nobody_closed_is_closed_at_the_end(tmp_path: pathlib.Path)
         assert store.recovery.is_clean
 
 
-def test_what_was_put_survives_a_killed_process(tmp_path: pathlib.Path) -> None:
+def test_acknowledged_puts_survive_a_killed_process(tmp_path: pathlib.Path) -> None:
     code = "import bitgrain, os, sys; bitgrain.TensorStore(sys.argv[1])['a'] = [1.0] * 99; os.kill(os.getpid(), 9)"
     assert python(code, tmp_path).returncode != 0
     with TensorStore(tmp_path) as store:

@@ -110,7 +110,7 @@ def test_a_time_that_is_none_is_refused(tmp_path: pathlib.Path, wrong: dict[str,
         store.tick(**wrong)
 
 
-def test_what_is_known_of_a_tensor(tmp_path: pathlib.Path) -> None:
+def test_metadata_of_a_tensor(tmp_path: pathlib.Path) -> None:
     before = datetime.now(UTC) - timedelta(seconds=1)
     with TensorStore(tmp_path) as store:
         store["a"] = np.ones((3, 4))

@@ -71,7 +71,7 @@ def test_views_of_every_order_are_read_as_numpy_reads_them(store: TensorStore) -
     ],
     ids=lambda wrong: str(getattr(wrong, "dtype", wrong)),
 )
-def test_what_is_no_real_number_is_refused(store: TensorStore, wrong: Any) -> None:
+def test_values_that_are_not_real_numbers_are_rejected(store: TensorStore, wrong: Any) -> None:
     for refuse in (store.put, store.append, store.batch().put):
         with pytest.raises(bitgrain.errors.DTypeError, match="astype"):
             refuse("a", wrong)
@@ -195,7 +195,7 @@ def test_a_largest_error_is_kept_or_refused(store: TensorStore) -> None:
             store.put("a", array, max_error=wrong)
 
 
-def test_what_is_said_beside_a_tensor_stays(store: TensorStore) -> None:
+def test_user_metadata_of_a_tensor_is_kept(store: TensorStore) -> None:
     store.put("a", [1.0], pin="warm", user={"unit": "m", "from": "Löwe"})
     store["a"] = [2.0]
     info = store.stat("a")

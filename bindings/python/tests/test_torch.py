@@ -38,7 +38,7 @@ def test_views_and_gradients_change_nothing(weights):
         assert np.array_equal(bitgrain.quantize(view, "float32").dequantize(), values), name
 
 
-def test_what_has_no_values_is_refused(weights):
+def test_tensors_without_real_values_are_rejected(weights):
     for tensor in (torch.empty(4, 32, device="meta"), weights.to_sparse(), weights.to(torch.complex64)):
         with pytest.raises(bitgrain.errors.DTypeError):
             bitgrain.quantize(tensor, "int8")

@@ -176,7 +176,7 @@ def test_tensors_are_values(weights: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_named_or_replaced(odd: float, weights: np.ndarray) -> None:
+def test_non_finite_values_are_named_or_replaced(odd: float, weights: np.ndarray) -> None:
     broken = weights.copy()
     broken[3, 7] = odd
     for name in ("int8", "int8/tensor", "q8_0", "fp8_e4m3", "ternary"):

@@ -189,7 +189,7 @@ fn every_help_text_has_an_example() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_bitgrain"))
         .args(["completions", "bash"])
         .stdout(Stdio::piped())

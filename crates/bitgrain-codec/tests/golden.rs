@@ -127,7 +127,7 @@ fn refused() -> Vec<(&'static str, &'static str, BlockFormat, usize, Vec<u8>)> {
 }
 
 #[test]
-fn what_a_reader_must_refuse_is_refused() {
+fn invalid_blocks_are_rejected() {
     let mut missing = Vec::new();
     for (what, reason, format, count, made) in refused() {
         let format_name = formats().find(|(_, f)| *f == format).expect("a known format").0;

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn whoever_might_not_read_the_old_file_may_not_read_the_new_one() {
+    fn a_replaced_file_keeps_its_permissions() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("secret");
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_is_no_file_is_not_replaced() {
+    fn only_regular_files_are_replaced() {
         use std::os::unix::fs::FileTypeExt;
         use std::os::unix::net::UnixListener;
         let folder = tempfile::tempdir().expect("a folder");

@@ -48,7 +48,7 @@ const F32: u32 = 0;
 const Q4_0: u32 = 2;
 
 #[test]
-fn what_is_not_gguf_is_answered_with_its_first_bytes() {
+fn the_error_for_other_files_shows_their_first_bytes() {
     assert_eq!(error(b"ggjt\x03\0\0\0"), GgufError::Magic { found: *b"ggjt" });
     assert!(error(b"PK\x03\x04").to_string().contains("starts with `PK\\x03\\x04"));
 }
@@ -381,7 +381,7 @@ fn specs() -> impl Strategy<Value = Vec<TensorSpec>> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_what_is_read(metadata in metadata(), specs in specs(), piece in 1_usize..500) {
+    fn files_round_trip(metadata in metadata(), specs in specs(), piece in 1_usize..500) {
         let mut writer = Writer::new(Vec::new(), &metadata, &specs).expect("good");
         let content = |index: usize, spec: &TensorSpec| -> Vec<u8> {
             (0..spec.bytes().expect("small")).map(|at| u8::try_from((at + index as u64) % 251).expect("small")).collect()

@@ -68,7 +68,7 @@ fn an_archive_made_by_hand_is_read() {
 }
 
 #[test]
-fn a_file_without_a_directory_is_no_archive() {
+fn a_file_without_a_directory_is_not_an_archive() {
     let bytes = archive(&[ABC]);
     for len in 0..bytes.len() {
         assert_eq!(error(&bytes[..len]), NpzError::NoDirectory { len: len as u64 }, "cut at {len}");
@@ -139,7 +139,7 @@ fn sizes_that_no_deflate_comes_to_are_refused_before_inflating() {
 }
 
 #[test]
-fn what_inflates_to_something_else_is_refused() {
+fn members_that_inflate_to_other_data_are_rejected() {
     // One stored block: final, three bytes.
     let held = b"\x01\x03\x00\xfc\xffabc";
     let deflated = |size, crc| archive(&[Content { method: 8, held, size, crc, ..ABC }]);

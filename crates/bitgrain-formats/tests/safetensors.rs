@@ -73,7 +73,7 @@ fn a_header_is_an_object_with_spaces_behind_it() {
 }
 
 #[test]
-fn what_is_not_the_json_of_a_tensor_is_answered_with_its_name() {
+fn invalid_tensor_entries_are_rejected_by_name() {
     for text in [
         r#"{"w":{"dtype":"U8","shape":[1]}}"#,
         r#"{"w":{"dtype":7,"shape":[1],"data_offsets":[0,1]}}"#,
@@ -282,7 +282,7 @@ fn sizes_of_elements_are_those_of_the_reference() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_what_we_and_the_reference_read(
+    fn written_files_are_read_by_us_and_by_the_reference(
         mut specs in specs(),
         metadata in prop::collection::btree_map(any::<String>(), any::<String>(), 0..4),
         sorted in any::<bool>(),
@@ -315,7 +315,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_reference_writes_is_read(specs in specs(), note in prop::option::of(any::<String>())) {
+    fn files_of_the_reference_are_read(specs in specs(), note in prop::option::of(any::<String>())) {
         let contents: Vec<_> = specs.iter().enumerate().map(|(index, spec)| content(index, spec)).collect();
         let views = specs.iter().zip(&contents).map(|(spec, data)| {
             let view = TensorView::new(reference_dtype(spec.dtype), small_shape(&spec.shape), data).expect("good");
@@ -336,7 +336,7 @@ proptest! {
 
     /// Random changes of the header: whatever we accept, the reference reads in the same way.
     #[test]
-    fn what_we_accept_the_reference_accepts(specs in specs(), edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+    fn accepted_headers_pass_the_reference(specs in specs(), edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let mut file = written(&[], &specs, 64);
         let len = file.len() - specs.iter().map(|spec| usize::try_from(spec.bytes().expect("small")).expect("small")).sum::<usize>();
         for (at, byte) in edits {

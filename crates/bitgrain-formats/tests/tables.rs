@@ -51,7 +51,7 @@ fn a_part_is_read_as_if_it_were_alone_but_lines_count_from_the_start() {
 
 proptest! {
     #[test]
-    fn what_is_written_with_quotes_is_read_back(
+    fn quoted_fields_round_trip(
         table in prop::collection::vec(prop::collection::vec("[a-c\",\r\n ]{0,6}", 2..=2), 0..6),
     ) {
         let quoted = |field: &String| format!("\"{}\"", field.replace('"', "\"\""));

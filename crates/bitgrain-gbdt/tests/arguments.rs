@@ -4,7 +4,7 @@ use bitgrain_gbdt::SampleError;
 use bitgrain_gbdt::feature::{BinCuts, BinLayout, FeatureError, Features, Quantizer};
 
 #[test]
-fn shapes_that_are_no_matrix_are_refused() {
+fn shapes_other_than_matrices_are_rejected() {
     let six = [0.0_f32; 6];
     let empty = |rows, features| Some(FeatureError::Empty { rows, features });
     assert_eq!(Features::row_major(&six[..], 0, 6).err(), empty(0, 6));

@@ -84,7 +84,7 @@ fn a_rare_category_outside_the_sample_is_seen() {
 }
 
 #[test]
-fn what_is_no_code_is_refused_where_it_is() {
+fn invalid_codes_are_rejected_with_their_position() {
     for odd in [0.5, 16_777_216.0, f32::INFINITY] {
         let values = [0.1, -1.0, 0.2, NAN, 0.3, odd, 0.4, 0.25];
         let features = Features::row_major(&values[..], 4, 2).and_then(|f| f.with_categorical(&[1])).expect("a matrix");

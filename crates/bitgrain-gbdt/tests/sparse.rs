@@ -94,7 +94,7 @@ fn many_rows_are_binned_block_by_block() {
 }
 
 #[test]
-fn rows_that_are_no_matrix_are_refused() {
+fn ragged_rows_are_rejected() {
     let refused = |row_ptr: &[usize], columns: &[u32], values: &[f32], n_features| {
         Features::sparse(row_ptr, columns, values, n_features, Absent::Zero).err()
     };

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_other_lengths_are_no_table() {
+    fn rows_of_unequal_length_are_rejected() {
         assert!(FILES[0].parse("1\t2\n1\n", None).is_none());
         assert!(FILES[0].parse("word\t2\n", None).is_none(), "the target is not a number");
         assert!(FILES[0].parse("", None).is_none());

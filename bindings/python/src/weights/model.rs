@@ -56,7 +56,8 @@ impl WeightModel {
                 scales: elements(&scales)?.to_vec(),
                 zeros: elements(&zeros)?.to_vec(),
             };
-            let storage = if integers { whole_numbers(&storage)? } else { TensorEncoding::Weights(parse(&storage)?) };
+            let storage =
+                if integers { integer_encoding(&storage)? } else { TensorEncoding::Weights(parse(&storage)?) };
             Ok(ModelTensor::new(name, shape, storage, parts)?)
         };
         let tensors = tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?;
@@ -179,7 +180,7 @@ impl WeightModel {
 }
 
 /// Returns the encoding of a NumPy integer dtype, which is stored unchanged.
-fn whole_numbers(name: &str) -> Result<TensorEncoding> {
+fn integer_encoding(name: &str) -> Result<TensorEncoding> {
     if name == "bool" {
         return Ok(TensorEncoding::Integers { dtype: DType::Uint8, name: "BOOL" });
     }

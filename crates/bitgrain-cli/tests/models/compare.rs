@@ -85,7 +85,7 @@ fn tensors_come_in_the_order_that_is_asked_for() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_listed() {
+fn tensors_without_a_counterpart_are_listed() {
     let folder = folder("compare_left_out");
     let (one, other) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
     safetensors(&one, &[("w", &[4], values(4, 1)), ("shape", &[2, 3], values(6, 2)), ("left", &[1], vec![1.0])]);
@@ -117,7 +117,7 @@ fn the_report_is_one_page_with_every_tensor_and_the_curve() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_an_error() {
+fn models_that_cannot_be_compared_are_errors() {
     let folder = folder("compare_bad");
     let (model, other, words) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"), at(&folder, "a.txt"));
     two_layers(&model);

@@ -62,7 +62,7 @@ fn lines_of_a_file_become_rows_of_an_array() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn impossible_requests_are_explained() {
     let model = model("embed-refused");
     assert!(refused(&["embed", &model, "a", "-o", "out.csv"]).contains(".npy"));
     assert!(refused(&["embed", &model, "a", "--to", "float3"]).contains("float3"));

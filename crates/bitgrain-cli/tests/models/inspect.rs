@@ -99,7 +99,7 @@ fn arrays_of_numpy_are_models_too() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_never_a_panic() {
+fn unreadable_files_are_errors_not_panics() {
     let folder = folder("inspect_bad");
     let (model, cut, words, blocks) =
         (at(&folder, "a.safetensors"), at(&folder, "cut.safetensors"), at(&folder, "a.txt"), at(&folder, "a.gguf"));
@@ -139,7 +139,7 @@ fn values_far_from_zero_have_ends_that_differ() {
 }
 
 #[test]
-fn what_is_no_model_is_told_what_it_is() {
+fn other_files_are_identified_in_the_error() {
     let folder = folder("inspect_no_model");
     let (config, empty, none) =
         (at(&folder, "config.json"), at(&folder, "empty.gguf"), at(&folder, "empty.safetensors"));

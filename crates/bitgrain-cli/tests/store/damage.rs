@@ -78,7 +78,7 @@ fn a_file_of_another_store_is_damage() {
 }
 
 #[test]
-fn bytes_that_a_crash_cut_short_are_told_and_are_no_damage() {
+fn a_record_truncated_by_a_crash_is_reported_but_not_as_damage() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");

@@ -96,7 +96,7 @@ fn two_tensors_for_one_id_are_refused_before_anything_is_put() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_nothing_behind() {
+fn failed_writes_leave_no_files() {
     let folder = folder();
     let folder = folder.path();
     let before = fs::read_dir(folder).expect("a folder").count();

@@ -31,7 +31,7 @@ fn both_spellings_of_materialize_are_accepted() {
 }
 
 #[test]
-fn what_is_no_store_stays_as_it_is() {
+fn other_folders_are_left_unchanged() {
     let folder = folder();
     let folder = folder.path();
     fs::create_dir(folder.join("photos")).expect("made");

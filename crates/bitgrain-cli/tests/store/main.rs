@@ -94,7 +94,7 @@ fn name(path: &Path) -> String {
 }
 
 #[test]
-fn what_was_put_comes_back_within_its_bound() {
+fn put_values_are_read_within_their_bound() {
     let folder = folder();
     let found = json(folder.path(), &["get", "s", "m"]);
     let bound = found["provenance"]["bound"].as_f64().expect("a bound");

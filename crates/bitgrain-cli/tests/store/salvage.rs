@@ -46,7 +46,7 @@ fn a_sound_store_is_copied_as_it_is() {
 }
 
 #[test]
-fn what_is_readable_is_saved_and_what_is_not_is_named() {
+fn readable_tensors_are_copied_and_lost_ones_named() {
     let folder = folder();
     let folder = folder.path();
     printed(folder, &["compact", "s", "--all"]);
@@ -106,7 +106,7 @@ fn frames_before_the_first_damage_are_saved() {
 }
 
 #[test]
-fn what_is_reconstructed_goes_with_what_it_needs() {
+fn reconstructed_tensors_are_copied_with_their_bases() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");

@@ -117,7 +117,7 @@ fn ticks_of_two_processes_share_one_interval() {
 }
 
 #[test]
-fn nothing_is_held_where_there_is_no_data() {
+fn limits_need_a_tier_with_data() {
     let folder = folder();
     let folder = folder.path();
     for arguments in [

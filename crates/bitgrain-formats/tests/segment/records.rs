@@ -126,7 +126,7 @@ fn holes_keep_their_place_in_the_index() {
 }
 
 #[test]
-fn what_no_reader_would_take_is_not_written() {
+fn files_that_readers_reject_are_not_written() {
     let base = || samples::tensor(&[0], 1, Encoding::Raw);
     let too_long = "n".repeat(IdRef::MAX_LEN + 1);
     let text = "t".repeat(MAX_HEAD);

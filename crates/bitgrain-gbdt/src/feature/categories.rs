@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_below_2_to_24_are_codes() {
+    fn integers_below_2_to_24_are_codes() {
         assert_eq!([0.0, -0.0, 7.0, 16_777_215.0].map(code), [Some(0), Some(0), Some(7), Some(16_777_215)]);
         let odd = [-1.0, 0.5, 16_777_216.0, 1e30, -1e-45, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
         assert_eq!(odd.map(code), [None; 8]);

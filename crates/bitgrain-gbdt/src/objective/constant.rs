@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_weight_and_no_rows_are_no_trouble() {
+    fn zero_weights_and_zero_rows_have_defined_results() {
         assert_eq!(quantile(&[], None, 0.5), 0.0);
         assert_eq!(quantile(&[7.0, 8.0], Some(&[0.0, 0.0]), 0.5), 0.0);
         assert_eq!(quantile(&[7.0, 8.0, 9.0], Some(&[1.0, 0.0, 1.0]), 0.5), 8.0); // midway between 7 and 9

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_cut_to_whole_numbers() {
+    fn categories_are_truncated_to_integers() {
         assert_eq!([0.0, 0.9, -0.5, 7.0, 2_147_483_647.5].map(category), [0, 0, 0, 7, 0x7FFF_FFFF].map(Some));
         assert_eq!([-1.0, 2_147_483_648.0, f64::INFINITY, f64::NAN].map(category), [None; 4]);
         assert!(is_known(&[0, 7], -0.0) && is_known(&[0, 7], 7.0) && !is_known(&[0, 7], 7.5) && !is_known(&[0], -0.5));

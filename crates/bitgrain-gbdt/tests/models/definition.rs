@@ -14,7 +14,7 @@ fn broken(change: impl FnOnce(&mut Model)) -> ModelError {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn inconsistent_models_are_rejected_by_name() {
     let duplicate = broken(|model| model.inputs[1].name = "c".into());
     assert_eq!(duplicate, ModelError::DuplicateName { name: "c".into() });
     assert_eq!(broken(|model| model.output.base_scores.clear()), ModelError::NoBaseScore);
@@ -104,7 +104,7 @@ fn values_are_rounded_to_f32_only_where_the_model_says_so() {
 }
 
 #[test]
-fn what_is_missing_is_up_to_the_split() {
+fn each_split_defines_its_missing_values() {
     for left in [false, true] {
         let at = |missing| stump(false, Rule::AtMost(-1.0), missing, left, Comparison::F64);
         let (nan, zero, nothing) = (at(Missing::Nan), at(Missing::NanOrZero), at(Missing::Nothing));

@@ -63,7 +63,7 @@ fn json_and_ubjson_are_the_same_model() {
 }
 
 #[test]
-fn what_a_model_says_of_itself_is_kept() {
+fn model_metadata_is_kept() {
     let model = Model::from_lightgbm(&read("lightgbm_binary.txt")).expect("valid");
     assert_eq!(model.comparison, Comparison::F64);
     assert_eq!((&*model.output.objective, model.output.link), ("binary", Link::Logistic { slope: 1.0 }));
@@ -82,7 +82,7 @@ fn what_a_model_says_of_itself_is_kept() {
 }
 
 #[test]
-fn what_is_missing_is_read_from_each_split() {
+fn the_missing_rule_is_read_from_each_split() {
     let kinds = |name| {
         let model = Model::from_lightgbm(&read(name)).expect("valid");
         let splits = model.trees.into_iter().flat_map(|tree| tree.splits);

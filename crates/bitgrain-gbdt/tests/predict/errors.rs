@@ -23,7 +23,7 @@ fn problem(change: impl FnOnce(&mut Model)) -> TreeProblem {
 }
 
 #[test]
-fn what_is_not_a_tree_is_refused() {
+fn invalid_trees_are_rejected() {
     let none = problem(|model| model.trees[1].leaves.clear());
     assert_eq!(none, TreeProblem::LeafCount { splits: 8, leaves: 0 });
     let feature = problem(|model| model.trees[1].splits[3].feature = 5);

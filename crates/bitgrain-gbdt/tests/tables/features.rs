@@ -99,7 +99,7 @@ fn texts_and_named_numbers_become_categories() {
 }
 
 #[test]
-fn categories_that_are_no_codes_and_columns_that_are_not_there_are_refused() {
+fn invalid_category_codes_and_missing_columns_are_rejected() {
     let table = from_text("n,k\n1,-1\n2,1.5\n").expect("a table");
     let said = message(table.clone().into_matrix(&["k".to_owned()]));
     assert!(said.starts_with("column `k`: value 1.5 of row 1 (0-based) is not a category code"), "{said}");
@@ -123,7 +123,7 @@ fn a_model_gets_its_columns_in_its_order_and_with_its_codes() {
 }
 
 #[test]
-fn columns_go_by_place_only_where_there_are_no_names() {
+fn columns_match_by_position_only_without_names() {
     let nameless = schema(&[("f0", None), ("f1", None)]);
     let lightgbm = schema(&[("Column_0", None), ("Column_1", None)]);
     let named = schema(&[("a", None), ("b", None)]);

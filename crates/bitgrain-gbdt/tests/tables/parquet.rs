@@ -96,7 +96,7 @@ fn every_cut_and_many_flipped_bytes_are_a_table_or_an_error() {
 }
 
 #[test]
-fn what_is_no_parquet_says_so() {
+fn files_other_than_parquet_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.parquet");
     std::fs::write(&path, "a,b\n1,2\n").expect("written");

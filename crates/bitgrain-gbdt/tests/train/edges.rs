@@ -12,7 +12,7 @@ fn column(values: &[f32]) -> Features<'_> {
 }
 
 #[test]
-fn what_cannot_be_split_gets_the_best_constant() {
+fn unsplittable_data_gets_the_best_constant() {
     let targets = [1.0, 2.0, 6.0];
     for values in [[f32::NAN; 3], [7.0; 3]] {
         for growth in [Growth::LeafWise, Growth::Symmetric] {

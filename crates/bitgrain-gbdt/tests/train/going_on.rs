@@ -11,7 +11,7 @@ use crate::data::Made;
 use crate::{dataset, small, trained};
 
 #[test]
-fn what_data_starts_from_is_what_training_goes_on_from() {
+fn continued_training_starts_from_the_scores_of_the_model() {
     let made = Made::new(500, 10);
     let (features, classes) = (made.features(), made.three_classes());
     let one = trained(small(), "squared", &features, &classes).expect("valid data").model;

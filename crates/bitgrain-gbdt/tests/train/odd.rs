@@ -122,7 +122,7 @@ fn any_learning_rate_gives_a_model_or_an_error() {
 }
 
 #[test]
-fn more_rows_for_a_leaf_than_there_can_be_are_no_split() {
+fn a_leaf_minimum_above_the_row_count_prevents_splits() {
     let made = Made::new(500, 8);
     for growth in GROWTHS {
         let params = Params { min_child_samples: usize::MAX, growth, ..small() };

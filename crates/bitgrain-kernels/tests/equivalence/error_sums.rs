@@ -38,7 +38,7 @@ fn sums_are_those_of_a_plain_loop() {
 }
 
 #[test]
-fn what_is_not_finite_is_skipped_before_and_infinite_after() {
+fn non_finite_originals_are_skipped_and_non_finite_results_count_as_infinite() {
     let of = |x: &[f32], y: &[f32]| error_sums(Backend::best(), x, y).expect("one length");
     assert_eq!(of(&[f32::NAN, f32::INFINITY], &[1.0, f32::NAN]), ErrorSums { skipped: 2, ..ErrorSums::default() });
     let lost = of(&[1.0], &[f32::NAN]);

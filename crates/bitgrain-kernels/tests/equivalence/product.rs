@@ -325,7 +325,7 @@ fn rows_of_floats_become_strips_the_same_everywhere() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn mismatched_lengths_are_rejected() {
     let b = Backend::best();
     let (lines, floats) = ([CodeLine([0; 64]); 8], [FloatLine::ZERO; 2]);
     let strips = |blocks, each, scales| {

@@ -99,7 +99,7 @@ fn halfway_between_two_fp4_the_smaller_magnitude_wins() {
 }
 
 #[test]
-fn what_is_not_finite_has_a_known_outcome() {
+fn non_finite_weights_have_a_defined_result() {
     for nan in [f32::NAN, -f32::NAN] {
         let bytes = block_of(GgmlBlock::Q4_0, &zeros_but(&[(0, 8.0), (1, nan)]));
         assert_eq!(bytes[..5], [0x00, 0xBC, 0x80, 0x80, 0x88], "passed over; its code is 0");

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_replaced_row_by_row() {
+    fn non_finite_values_are_replaced_row_by_row() {
         let odd = [1.0, f32::NAN, f32::NEG_INFINITY, 7.0, 2.0, f32::INFINITY];
         assert_eq!(cleaned(&odd, 3, NonFinite::Clamp), Some(vec![1.0, 0.0, -1.0, 7.0, 2.0, 7.0]));
         assert_eq!(cleaned(&odd, 3, NonFinite::Zero), Some(vec![1.0, 0.0, 0.0, 7.0, 2.0, 0.0]));

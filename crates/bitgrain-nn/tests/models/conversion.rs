@@ -141,7 +141,7 @@ fn metadata_of_every_kind_survives_there_and_back() {
 }
 
 #[test]
-fn what_was_lost_is_what_the_report_says() {
+fn the_report_states_the_actual_error() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let done = quantize(&model, &folder.path("out.safetensors"), &to("int4"), &()).expect("conversion succeeds");

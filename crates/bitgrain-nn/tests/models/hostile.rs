@@ -139,7 +139,7 @@ fn a_fallback_holds_what_it_stands_in_for() {
 }
 
 #[test]
-fn things_that_are_no_models_are_told_so() {
+fn files_other_than_models_are_rejected() {
     let folder = Folder::new();
     std::fs::write(folder.path("notes.txt"), "not a model at all").expect("writable");
     assert!(matches!(ModelFile::open(folder.path("notes.txt")), Err(ModelFileError::NotAModel { .. })));

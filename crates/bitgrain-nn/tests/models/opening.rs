@@ -160,7 +160,7 @@ fn an_imatrix_of_sums_is_divided_by_its_counts() {
 }
 
 #[test]
-fn importances_that_are_no_weights_are_named_and_zeros_are_equals() {
+fn invalid_importances_are_named_and_zeros_count_equally() {
     let folder = Folder::new();
     for odd in [f32::NAN, f32::INFINITY, -1.0] {
         let mut importance = weights("w", &[64]);
@@ -186,7 +186,7 @@ fn importances_that_are_no_weights_are_named_and_zeros_are_equals() {
 }
 
 #[test]
-fn what_shards_say_about_themselves_is_all_kept_even_if_they_disagree() {
+fn conflicting_metadata_of_shards_is_all_kept() {
     let folder = Folder::new();
     write_bytes(&folder.path("1.safetensors"), &[("format", "pt"), ("step", "10"), ("step.2", "taken")], "a", &[4]);
     write_bytes(&folder.path("2.safetensors"), &[("format", "pt"), ("step", "20"), ("only", "here")], "b", &[4]);

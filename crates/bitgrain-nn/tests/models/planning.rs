@@ -52,7 +52,7 @@ fn an_error_is_kept_with_fewer_bytes_than_one_format_for_all() {
 }
 
 #[test]
-fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
+fn planned_errors_equal_measured_errors_for_every_calibration_and_rule() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let formats: Vec<_> = ["int2", "int4", "int8"].map(|name| format!("{name}@mse")).into();

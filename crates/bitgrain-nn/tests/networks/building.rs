@@ -72,7 +72,7 @@ fn batches_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn tokens_that_are_no_rows_are_refused() {
+fn token_ids_out_of_range_are_rejected() {
     let mut network = network(&[2], [Layer::embedding(3, 4)]);
     for format in [DType::Float32, DType::Int4] {
         network.morph(format).expect("finite");

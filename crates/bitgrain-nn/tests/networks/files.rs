@@ -211,7 +211,7 @@ fn every_flipped_bit_and_every_cut_is_found() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn errors_name_the_invalid_part() {
     let text = small().to_json(Contents::All).expect("finite");
     let without_sum = {
         let (body, _) = text.rsplit_once(",\n\"crc32c\"").expect("at the end");

@@ -158,7 +158,7 @@ fn training_ends_when_nothing_gets_better_and_keeps_the_best() {
 }
 
 #[test]
-fn whoever_watches_can_end_it() {
+fn the_progress_callback_can_stop_training() {
     let data = digits().expect("embedded data").split(64).expect("enough samples").0;
     let config = TrainConfig::adam(1e-3, LossFunction::CrossEntropy);
     let mut seen = 0;
@@ -187,7 +187,7 @@ fn a_trained_network_has_no_stale_versions() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_training_settings_are_rejected() {
     let data = digits().expect("embedded data").split(64).expect("enough samples").0;
     let base = TrainConfig::adam(1e-3, LossFunction::CrossEntropy);
     let sgd = |rate, momentum| TrainConfig { optimizer: Optimizer::Sgd { rate, momentum }, ..base };

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_added_and_removed_leaves_nothing_behind() {
+    fn added_and_removed_dependents_leave_no_entries() {
         let mut index = DependentIndex::default();
         let [a, b, base] = ["a", "b", "base"].map(TensorId::from);
         index.add(b.clone(), base.clone());

@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn where_folders_cannot_be_locked_a_removed_lock_file_is_noticed() {
+    fn a_removed_lock_file_is_noticed_without_folder_locks() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut lock = take(folder.path()).expect("free");
         lock.folder = None;

@@ -1,4 +1,4 @@
-//! A store that was closed: whatever is missing of it is damage by name, and never taken for the work of a crash.
+//! Parts of a cleanly closed store are removed: each loss is reported by file name and never mistaken for a crash.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::world::World;
 
 /// Operations of a script.
 const SCRIPT: usize = 25;
-/// Places at which each file is cut.
+/// Number of offsets at which each file is truncated.
 const CUTS: usize = 12;
 
-/// Runs the script of `seed`, closes the store, and takes away each file of it, whole or from some place on.
+/// Runs the script of `seed`, closes the store, then removes or truncates each of its files.
 ///
 /// # Errors
-/// A loss that the store did not name.
+/// Returns the first loss that the store did not report.
 pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 9);
     let sync = if dice.chance(50) { SyncMode::Always } else { SyncMode::OnSeal };
@@ -29,7 +29,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let (image, ever) = quiet(|| {
         let mut session = Session::open(SimulatedDisk::default(), settings, [World::default()].into(), 1_000_000)?;
         session.run_all(&script(seed, SCRIPT))?;
-        // Opening alone does not write: what is there is what was closed.
+        // Opening does not write, so the files are those of the closed store.
         session.run_all(&[Op::Reopen])?;
         let mut image = session.disk.image();
         image.take("RESERVE"); // takes up space and says nothing
@@ -53,7 +53,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
                 .map_err(|why| told(format!("{file} of {len} bytes, cut at {cut:?}: {why}")))?;
         }
     }
-    // After a crash nothing is said of the end: what was written since is cut off without complaint.
+    // After a crash the end of the log is unknown, so data written since is truncated without an error.
     quiet(|| torn(&image, settings, &mut dice)).map_err(told)?;
     tally.count("closed, written to, then torn");
     Ok(())
@@ -78,7 +78,7 @@ fn examine(image: &Image, file: &str, ever: &World) -> Result<(), String> {
     }
 }
 
-/// Opens what is left: it names what is not, gives nothing that was never put, and can be written to.
+/// Opens the damaged store: it must report the loss, return only data that was put, and accept writes.
 fn salvage(image: &Image, file: &str, ever: &World) -> Result<(), String> {
     let disk = SimulatedDisk::holding(image);
     let config = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
@@ -111,12 +111,12 @@ fn blamed(error: &StoreError, file: &str) -> bool {
     error.to_string().contains(file) || file.starts_with("manifest") && error.to_string().starts_with("manifest")
 }
 
-/// Whether all of the store is there without this file, as it was not counted any more.
+/// Returns whether the store is complete without this file, because it was already obsolete.
 fn is_spare(store: &TensorStore, file: &str) -> bool {
     store.recovery().leftovers.iter().any(|name| name == file)
 }
 
-/// Opens what was closed, writes and is killed; then the end of the last file is lost.
+/// Opens a closed store, writes and is killed; then the end of the last file is lost.
 fn torn(image: &Image, settings: Settings, dice: &mut Dice) -> Result<(), String> {
     let (mut left, before, config) = {
         let disk = SimulatedDisk::holding(image);
@@ -148,7 +148,7 @@ fn torn(image: &Image, settings: Settings, dice: &mut Dice) -> Result<(), String
 }
 
 #[test]
-fn what_is_missing_of_a_closed_store_is_damage_by_name() {
+fn missing_files_of_a_closed_store_are_reported_by_name() {
     let mut tally = Tally::default();
     for seed in 0..12 {
         explore(seed, &mut tally).unwrap_or_else(|why| panic!("{why}"));

@@ -1,14 +1,14 @@
-//! Operations as calls of the store, and as words.
+//! Runs operations on a store, and describes them for messages.
 
 use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
 use bitgrain_store::{CompactOptions, Dependents, PutOptions, StoreError, TensorStore};
 
 use crate::script::{Op, Put};
 
-/// Does one operation.
+/// Runs one operation.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the error of the store.
 pub(crate) fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), StoreError> {
     match op {
         Op::Put(put) => store.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop),
@@ -45,7 +45,7 @@ fn options(put: &Put) -> PutOptions {
     PutOptions { tier: put.tier, pin: put.pin, lossless: put.lossless, user: put.user.clone(), ..PutOptions::default() }
 }
 
-/// An operation without its values.
+/// Describes an operation without its values.
 pub(crate) fn brief(op: &Op, error: Option<&StoreError>) -> String {
     let what = match op {
         Op::Put(put) => format!("put {} {:?} tier {:?} lossless {}", put.id, put.shape, put.tier, put.lossless),

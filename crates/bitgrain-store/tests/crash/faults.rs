@@ -1,4 +1,4 @@
-//! Every operation of the disk fails once, or from then on: an error, never a loss.
+//! Every disk operation fails once, or permanently: the store returns an error and loses no data.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::world::World;
 
 /// Operations of a script.
 const SCRIPT: usize = 25;
-/// Writes that are tried on after the fault.
+/// Number of writes attempted after the fault.
 const STUBBORN: usize = 6;
 
-/// The script of `seed`, once for each change of the disk that can fail and each of the ways to fail.
+/// Runs the script of `seed` once for each disk change and each kind of failure.
 ///
 /// # Errors
-/// The first thing that was lost, with how to see it again.
+/// Returns the first loss and the command that reproduces it.
 pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 4);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
@@ -34,7 +34,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs `ops` with a fault, then crashes. Says how many changes of the disk there were.
+/// Runs `ops` with a fault, then crashes. Returns the number of disk changes.
 fn run(ops: &[Op], settings: Settings, plan: Option<FaultPlan>, dice: &mut Dice) -> Result<usize, String> {
     let disk = SimulatedDisk::default();
     if let Some(plan) = plan {
@@ -44,7 +44,7 @@ fn run(ops: &[Op], settings: Settings, plan: Option<FaultPlan>, dice: &mut Dice)
     let mut session = match Session::open(disk.clone(), settings, Arc::clone(&empty), 1_000_000) {
         Ok(session) => session,
         Err(_) if disk.hits() > 0 => {
-            // The fault was in the making of the store: the next try must succeed.
+            // The fault hit the creation of the store: the next attempt must succeed.
             let image = lost(&disk, dice);
             Session::open(SimulatedDisk::holding(&image), settings, empty, 1_000_000)?;
             return Ok(disk.operations(Counted::Changes));
@@ -57,11 +57,11 @@ fn run(ops: &[Op], settings: Settings, plan: Option<FaultPlan>, dice: &mut Dice)
         match session.run(op)? {
             Ok(()) => {}
             Err(StoreError::Poisoned) if failed > 0 => failed += 1,
-            // Work put off until later may be told of the fault that came before.
+            // Deferred work may report the earlier fault.
             Err(_) if disk.hits() > hits || (failed > 0 && plan.is_some_and(|plan| plan.lasting)) => failed += 1,
             Err(error) => return Err(format!("{op:?}: {error}, without a reason")),
         }
-        // A reopening that failed leaves no store to go on with.
+        // After a failed reopening, no store is left to continue with.
         closed = !session.is_open();
         if closed || failed > STUBBORN {
             break;
@@ -90,10 +90,10 @@ fn lost(disk: &SimulatedDisk, dice: &mut Dice) -> Image {
     walk.power_cut(PowerLoss::any(dice), dice)
 }
 
-/// The script of `seed`, closed, then opened and read with each look at the disk failing once.
+/// Runs and closes the script of `seed`, then opens and reads the store with each disk read failing once.
 ///
 /// # Errors
-/// The first error that destroyed something.
+/// Returns the first error that destroyed data.
 pub(crate) fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 5);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
@@ -108,7 +108,7 @@ pub(crate) fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
     loop {
         let disk = SimulatedDisk::holding(&image);
         disk.plan(FaultPlan { fault: Fault::Device, counted: Counted::Reads, at, lasting: dice.chance(30) });
-        // Any error will do: the read was refused, so nothing is known.
+        // Any error is acceptable: a failed read returns no data.
         let refused = quiet(|| Session::open(disk.clone(), settings, Arc::clone(&worlds), now).map(drop));
         if disk.hits() == 0 {
             return refused.map_err(told);
@@ -152,7 +152,7 @@ fn a_sync_that_fails_stops_writes_but_not_reads_until_the_store_is_opened_again(
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()).expect("opens");
     store.put("before", &[1], &[1.0]).expect("the disk is well");
-    // The write is the next change, its sync the one after.
+    // The write is the next change; its sync is the one after.
     let at = disk.operations(Counted::Changes) + 1;
     disk.plan(FaultPlan { fault: Fault::Device, counted: Counted::Changes, at, lasting: false });
     store.put("in doubt", &[1], &[2.0]).expect_err("the sync failed");
@@ -162,7 +162,7 @@ fn a_sync_that_fails_stops_writes_but_not_reads_until_the_store_is_opened_again(
     let next = disk.kill();
     let store = TensorStore::open_on(Arc::new(next.clone()), StoreConfig::default()).expect("opens");
     store.put("after", &[1], &[3.0]).expect("written after opening");
-    // What the failed sync left in doubt must not take with it what came later.
+    // Data left uncertain by the failed sync must not be truncated together with later data.
     for seed in 0..200 {
         let image = lost(&next, &mut Dice::new(seed));
         let disk = SimulatedDisk::holding(&image);

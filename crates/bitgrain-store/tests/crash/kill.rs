@@ -1,4 +1,4 @@
-//! A real process with several writers, killed in the middle of its work: what it acknowledged is there.
+//! A real process with several writers is killed while it writes; every acknowledged write persists.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -36,10 +36,10 @@ fn config(sync: SyncMode) -> StoreConfig {
     StoreConfig { sync, segment_bytes: 60_000, clock: Arc::new(Hasty), policy, ..StoreConfig::default() }
 }
 
-/// Kills a process `kills` times, on one store that grows old.
+/// Kills a process `kills` times on the same, aging store.
 ///
 /// # Errors
-/// What was lost.
+/// Returns what was lost.
 pub(crate) fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut dice = Dice::part(seed, 6);
@@ -77,7 +77,7 @@ fn order(folder: &Path, seed: u64, sync: SyncMode, next: [usize; WRITERS]) -> St
     order
 }
 
-/// Starts a process, kills it, and says how many writes of each writer it acknowledged.
+/// Starts a process, kills it, and returns the number of acknowledged writes per writer.
 fn killed(order: &str, dice: &mut Dice) -> Result<[usize; WRITERS], String> {
     let mut child = spawn(order).map_err(|error| format!("the writer does not start: {error}"))?;
     let out = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -92,7 +92,7 @@ fn killed(order: &str, dice: &mut Dice) -> Result<[usize; WRITERS], String> {
         }
         lines
     });
-    // Until it says something: how long a process takes to start is not of interest.
+    // Wait for the first line, so that the startup time of the process does not count.
     begun.recv_timeout(Duration::from_secs(20)).map_err(|_| "the writer says nothing")?;
     thread::sleep(Duration::from_millis(5 + dice.below(120) as u64));
     child.kill().map_err(|error| error.to_string())?;
@@ -110,7 +110,7 @@ fn killed(order: &str, dice: &mut Dice) -> Result<[usize; WRITERS], String> {
     Ok(acknowledged)
 }
 
-/// This program again, with the one test below.
+/// Starts this program again with the test below.
 fn spawn(order: &str) -> io::Result<Child> {
     Command::new(env::current_exe()?)
         .args(["--exact", "kill::the_writer_that_is_killed", "--ignored", "--nocapture", "--test-threads=1"])
@@ -121,7 +121,7 @@ fn spawn(order: &str) -> io::Result<Child> {
         .spawn()
 }
 
-/// Not a test of its own: the process that the others kill.
+/// The child process of the other tests, not a test of its own.
 #[test]
 #[ignore = "started by the tests that kill it"]
 fn the_writer_that_is_killed() {
@@ -161,7 +161,7 @@ fn the_writer_that_is_killed() {
     });
 }
 
-/// One line in one write: whole in the pipe or not there.
+/// Writes a line in one call, so that the pipe holds all of it or nothing.
 fn say(line: &str) {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).unwrap_or_else(|_| std::process::exit(1));

@@ -1,4 +1,4 @@
-//! A disk that says it synced and did not: data is lost, but never other data returned.
+//! A disk that acknowledges a sync without syncing: data is lost, but wrong data is never returned.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::world::{Version, World};
 /// Operations of a script.
 const SCRIPT: usize = 25;
 
-/// Runs the script of `seed` on a disk that lies from some time on, and cuts the power after each operation.
+/// Runs the script of `seed` on a disk that ignores syncs from some point on, and cuts the power after each operation.
 ///
 /// # Errors
-/// Data that was never put.
+/// Returns the first data that was never put.
 pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 8);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
@@ -49,7 +49,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether all that can be read was put at some time.
+/// Checks that all readable data was put at some time.
 fn once_put(store: &TensorStore, ever: &World) -> Result<(), String> {
     for meta in store.scan(None) {
         let sight = meta.and_then(|meta| Ok(Sight { parts: View::parts(store, &meta)?, meta }));
@@ -67,7 +67,7 @@ fn once_put(store: &TensorStore, ever: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether this is that version, or its first frames: the others are among what such a disk loses.
+/// Checks that a tensor is this version or a prefix of its frames; such a disk may lose the others.
 pub(crate) fn beginning(sight: &Sight, version: &Version) -> Result<(), String> {
     let mut version = version.clone();
     if version.temporal {

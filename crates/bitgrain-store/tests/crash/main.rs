@@ -1,22 +1,22 @@
-//! Nothing acknowledged is lost: not when the power goes, not when the process is killed, not when the disk fails.
+//! Acknowledged writes survive power failures, killed processes and failing disks.
 //!
-//! | module | what it does |
+//! | module | content |
 //! |---|---|
-//! | `script` | operations from a seed |
-//! | `execute` | operations as calls of the store |
-//! | `world` | what a store may hold |
-//! | `view` | what a store gives, held against that |
-//! | `session` | a store on a simulated disk beside its model |
-//! | `points` | power cuts and kills after every operation of the disk |
-//! | `faults` | operations of the disk that fail |
-//! | `closed` | parts taken away from a store that was closed |
-//! | `lies` | a disk that says it synced and did not |
-//! | `rot` | bits that flip |
-//! | `mutant` | a storage with a fault built in |
-//! | `mutants` | each of these faults must be found |
-//! | `writers` | several threads at once |
-//! | `kill` | real processes, killed |
-//! | `soak` | more of everything |
+//! | `script` | operations generated from a seed |
+//! | `execute` | runs operations on a store |
+//! | `world` | possible contents of a store |
+//! | `view` | contents as read, compared with the possible ones |
+//! | `session` | a store on a simulated disk, and its model |
+//! | `points` | power failures and kills after every disk operation |
+//! | `faults` | failing disk operations |
+//! | `closed` | missing parts of a closed store |
+//! | `lies` | a disk that acknowledges a sync without syncing |
+//! | `rot` | bit flips |
+//! | `mutant` | storage with a deliberate fault |
+//! | `mutants` | checks that each deliberate fault is found |
+//! | `writers` | several threads |
+//! | `kill` | real processes that are killed |
+//! | `soak` | long runs |
 
 mod closed;
 mod execute;

@@ -1,4 +1,4 @@
-//! A storage that breaks a rule on purpose. The faults live here and not in the store: a release build contains none of them.
+//! A storage that breaks a rule on purpose. The faults are defined here, so that release builds do not contain them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,14 +7,14 @@ use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
 use bitgrain_store::storage::simulated::SimulatedDisk;
 use bitgrain_store::storage::{Storage, StorageFile};
 
-/// A fault that the crash tests must notice.
+/// A fault that the crash tests must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mutant {
     /// Files are not synced.
     SkipFsync,
     /// File names are not synced.
     SkipFolderFsync,
-    /// Writes are acknowledged before they are durable: the store runs with `SyncMode::OnSeal`, and is tested as if with `Always`.
+    /// Writes are acknowledged before they are durable: the store runs with `SyncMode::OnSeal` but is tested like `Always`.
     EarlyAcknowledgement,
     /// Compacted segments are only synced after the manifest that lists them was written and the old segments were removed.
     ManifestFirst,
@@ -29,7 +29,7 @@ impl Mutant {
 pub(crate) struct MutantDisk {
     disk: SimulatedDisk,
     mutant: Mutant,
-    /// Files whose sync was put off.
+    /// Files whose sync was deferred.
     late: Arc<Mutex<Vec<Arc<dyn StorageFile>>>>,
 }
 
@@ -82,7 +82,7 @@ struct MutantFile {
 }
 
 impl MutantFile {
-    /// True for a segment that a compaction wrote, once it has more than a header.
+    /// Returns whether this is a segment written by a compaction that has more than a header.
     fn is_compacted(&self) -> io::Result<bool> {
         let mut bytes = [0; SegmentHeader::LEN];
         if self.file.len()? <= bytes.len() as u64 {

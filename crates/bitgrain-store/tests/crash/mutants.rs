@@ -1,11 +1,11 @@
-//! Tests that cannot fail prove nothing: each of five faults is built in, and must be found.
+//! Checks of the crash tests themselves: each of five deliberate faults must be found.
 
 use crate::mutant::Mutant;
 use crate::points;
 use crate::rot::{self, Checksums};
 use crate::soak::simulate;
 
-/// Crashes in which a fault must be found.
+/// Maximum number of crashes until a fault must be found.
 const POINTS: usize = 2_000;
 /// First seed.
 const SEED: u64 = 500;
@@ -13,7 +13,7 @@ const SEED: u64 = 500;
 /// Crashes stores with `mutant` until data is lost.
 ///
 /// # Panics
-/// If nothing is lost.
+/// Panics if no data is lost.
 pub(crate) fn catch(mutant: Mutant) {
     let mut tally = points::Tally::default();
     for seed in SEED.. {

@@ -1,4 +1,4 @@
-//! Crashes at every operation of a session, and what is left then.
+//! Crashes after every disk operation of a session, and checks of the remaining store.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::script::{Op, script};
 use crate::session::{Session, Settings, Step};
 use crate::world::World;
 
-/// Operations of one script.
+/// Number of operations per script.
 const SCRIPT: usize = 40;
 
 /// Number of crashes examined, by kind.
@@ -33,10 +33,10 @@ impl Tally {
     }
 }
 
-/// Runs the script of `seed` and crashes it after each operation of the disk.
+/// Runs the script of `seed` and crashes it after each disk operation.
 ///
 /// # Errors
-/// The first thing that was lost, with how to see it again.
+/// Returns the first loss and the command that reproduces it.
 pub(crate) fn explore(seed: u64, mutant: Option<Mutant>, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 3);
     let sync = if dice.chance(70) { SyncMode::Always } else { SyncMode::OnSeal };
@@ -47,7 +47,7 @@ pub(crate) fn explore(seed: u64, mutant: Option<Mutant>, tally: &mut Tally) -> R
     story.crash_everywhere(seed, tally).map_err(|why| format!("seed {seed}: {why} ({settings:?})"))
 }
 
-/// The script of `seed` without a crash, but with kills in it.
+/// Runs the script of `seed` without power failures, but with kills.
 fn live(seed: u64, settings: Settings, dice: &mut Dice) -> Result<(Journal, Vec<Step>, u64), String> {
     let mut session = Session::open(SimulatedDisk::default(), settings, [World::default()].into(), 1_000_000)?;
     for op in script(seed, SCRIPT) {
@@ -61,7 +61,7 @@ fn live(seed: u64, settings: Settings, dice: &mut Dice) -> Result<(Journal, Vec<
     Ok((journal, session.into_steps(), now))
 }
 
-/// A session that is over.
+/// A finished session.
 struct Story<'a> {
     journal: &'a Journal,
     steps: &'a [Step],
@@ -110,7 +110,7 @@ impl Story<'_> {
         since.chain(self.after_kill(at).iter().cloned()).collect()
     }
 
-    /// Opens what a crash left, compares, goes on writing, and crashes that now and then.
+    /// Opens the store after a crash, compares it, continues writing, and sometimes crashes again.
     fn check(
         &self,
         image: &Image,
@@ -162,14 +162,14 @@ impl Story<'_> {
     }
 }
 
-/// Operations on a store after a crash.
+/// Number of operations on a store after a crash.
 fn after(dice: &mut Dice) -> Vec<Op> {
     let mut ops = script(dice.roll(), 2);
     ops.push(Op::Kill);
     ops
 }
 
-/// Runs `work`; a panic is an error like others.
+/// Runs `work` and converts a panic to an error.
 pub(crate) fn quiet<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,4 +1,4 @@
-//! Bits that flip at rest: every single one of a small store is found, or does not matter.
+//! Bit flips at rest: every bit of a small store is flipped, and each flip is detected or harmless.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use crate::world::World;
 /// Outcome of opening a store with a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// It did not open, and said which file is to blame.
+    /// Opening failed and named the file.
     Refused,
-    /// A read said which file is to blame; all else is as before.
+    /// A read failed and named the file; all other data is unchanged.
     Reported,
-    /// Opening found an end of the log that looks like a crash, and said how much it cut off.
+    /// Opening found an end of the log that looks like a crash, and reported the number of truncated bytes.
     Torn,
-    /// All data is as before.
+    /// All data is unchanged.
     Harmless,
 }
 
 /// Checksum of a record with a flipped bit in its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checksums {
-    /// It no longer fits the body.
+    /// It does not match the body.
     AsWritten,
-    /// It fits the flipped body, so that the flip goes unnoticed as in a store that compares no checksums.
+    /// It matches the flipped body, so the flip is as invisible as in a store without checksums.
     Recomputed,
 }
 
-/// Flips every bit of a store that was closed, and of one whose process was killed.
+/// Flips every bit of a closed store, and of a store whose process was killed.
 ///
 /// # Errors
-/// The first flip that went unnoticed.
+/// Returns the first undetected flip.
 pub(crate) fn every_bit(checksums: Checksums) -> Result<Tally, String> {
     let mut tally = Tally::default();
     for closed in [true, false] {
@@ -74,7 +74,7 @@ pub(crate) fn every_bit(checksums: Checksums) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Gives the record of `original` that has `byte` in its body the checksum of its flipped body.
+/// Sets the checksum of the record of `original` that has `byte` in its body to that of the flipped body.
 fn recompute_checksum(flipped: &mut Image, original: &Image, file: &str, byte: usize) {
     let (Some(good), Some(bad)) = (original.file(file), flipped.file(file)) else { return };
     let Ok(header) = SegmentHeader::parse(good) else { return };
@@ -107,7 +107,7 @@ fn put(id: &str, len: usize, lossless: bool, seed: u64) -> Op {
     })
 }
 
-/// A store of all kinds of records, in compacted, sealed and open segments.
+/// Creates a store with all kinds of records, in compacted, sealed and open segments.
 fn small_store(closed: bool) -> Result<(Image, Arc<[World]>), String> {
     let settings = Settings { sync: SyncMode::Always, segment_bytes: 600, mutant: None };
     let mut session = Session::open(SimulatedDisk::default(), settings, [World::default()].into(), 1_000_000)?;
@@ -159,7 +159,7 @@ fn examine(image: &Image, file: &str, before: &View, closed: bool) -> Result<Ver
         if !report.damages.iter().any(|damage| damage.segment == file) {
             return Err(format!("a read was refused, but verify finds {:?}", report.damages));
         }
-        // Compacting must not lose what is damaged, nor pass it on as good.
+        // Compaction must neither lose damaged data nor copy it as valid.
         match store.compact(CompactOptions { all: true, ..CompactOptions::default() }) {
             Ok(_) => {}
             Err(error) => named(&error, file)?,
@@ -178,7 +178,7 @@ fn examine(image: &Image, file: &str, before: &View, closed: bool) -> Result<Ver
         return Ok(Verdict::Reported);
     }
     let report = store.verify().map_err(|error| format!("verify: {error}"))?;
-    // What a crash may have left is only told when the store is opened.
+    // A truncated end is reported only on opening.
     let noticed = !report.is_clean() || !closed && !store.recovery().is_clean();
     if !noticed {
         return Err(format!("a flip that nobody noticed: {:?}", store.recovery()));
@@ -186,8 +186,8 @@ fn examine(image: &Image, file: &str, before: &View, closed: bool) -> Result<Ver
     Ok(Verdict::Harmless)
 }
 
-/// Opens what is left of a store that was refused: it names the damage, gives nothing that was never put and keeps the
-/// damaged file as it is.
+/// Opens a store that was refused: it must name the damage, return only data that was put, and leave the damaged file
+/// unchanged.
 fn salvage(image: &Image, file: &str, before: &View) -> Result<(), String> {
     let disk = SimulatedDisk::holding(image);
     let config = StoreConfig { on_damage: OnDamage::Salvage, segment_bytes: 600, ..StoreConfig::default() };
@@ -208,7 +208,7 @@ fn salvage(image: &Image, file: &str, before: &View) -> Result<(), String> {
                 continue;
             }
         };
-        // Of a tensor whose last record is damaged an older one may be left, in another shape.
+        // If the last record of a tensor is damaged, an older one may remain, with another shape.
         let Some(known) = known.filter(|known| known.meta.shape == meta.shape) else { continue };
         for (now, then) in parts.iter().zip(&known.parts) {
             if !now.same(then) {
@@ -224,10 +224,10 @@ fn salvage(image: &Image, file: &str, before: &View) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads all that was there: how many reads were refused because of `file`; nothing if a tensor is missing.
+/// Reads all data; returns the number of reads that failed because of `file`, or `None` if a tensor is missing.
 ///
 /// # Errors
-/// Other data than before, or an error that names another file.
+/// Returns a description of changed data, or an error that names another file.
 fn compare(store: &TensorStore, file: &str, before: &View) -> Result<Option<usize>, String> {
     let mut refused = 0;
     let mut missing = false;
@@ -246,7 +246,7 @@ fn compare(store: &TensorStore, file: &str, before: &View) -> Result<Option<usiz
                 if (&meta.shape, meta.frames, &meta.user)
                     != (&sight.meta.shape, sight.meta.frames, &sight.meta.user) =>
             {
-                // An older state of a tensor whose newest record is gone.
+                // An older state of a tensor whose newest record is lost.
                 missing = true;
                 continue;
             }
@@ -276,7 +276,7 @@ fn compare(store: &TensorStore, file: &str, before: &View) -> Result<Option<usiz
     Ok((!missing).then_some(refused))
 }
 
-/// Whether an error says which file is to blame.
+/// Checks that an error names the file.
 fn named(error: &StoreError, file: &str) -> Result<(), String> {
     let text = error.to_string();
     if text.contains(file) { Ok(()) } else { Err(format!("`{text}` does not name {file}")) }

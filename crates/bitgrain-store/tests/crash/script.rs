@@ -22,7 +22,7 @@ pub(crate) enum Op {
         id: TensorId,
         tier: Option<Tier>,
     },
-    /// A tensor without data, of the shape of another that it comes back from.
+    /// A tensor without data, with the shape of the tensor it is reconstructed from.
     Absent {
         id: TensorId,
         base: TensorId,
@@ -32,11 +32,11 @@ pub(crate) enum Op {
         id: TensorId,
         pairs: Vec<(String, String)>,
     },
-    /// Reads, so that there is use to judge by.
+    /// Reads, so that the policy sees accesses.
     Read {
         id: TensorId,
     },
-    /// Time goes on by so many milliseconds, then the tiers follow.
+    /// Advances the clock by this many milliseconds and ticks.
     Tick {
         later: u64,
     },
@@ -44,14 +44,14 @@ pub(crate) enum Op {
         all: bool,
     },
     Flush,
-    /// Closed in an orderly way and opened again.
+    /// Closes the store cleanly and reopens it.
     Reopen,
-    /// The process ends here, with everything it wrote, and another opens the store.
+    /// Kills the process after its writes; another process opens the store.
     Kill,
 }
 
 impl Op {
-    /// Whether nothing of an earlier change is left after this one.
+    /// Returns whether this change replaces all data of an earlier one.
     pub(crate) fn replaces(&self, earlier: &Self) -> bool {
         let id = |op: &Self| match op {
             Self::Put(put) => Some(put.id.clone()),
@@ -74,13 +74,13 @@ pub(crate) struct Put {
     pub(crate) user: Option<Vec<(String, String)>>,
 }
 
-/// Operations in which everything happens, `len` of them.
+/// Returns `len` operations of all kinds.
 pub(crate) fn script(seed: u64, len: usize) -> Vec<Op> {
     let mut dice = Dice::part(seed, 1);
     (0..len).map(|_| any(&mut dice)).collect()
 }
 
-/// Write number `number` of the thread `writer`, on tensors that are its own.
+/// Returns write `number` of thread `writer`, on tensors of its own.
 pub(crate) fn write(seed: u64, writer: usize, number: usize) -> Op {
     let mut dice = Dice::part(seed ^ ((writer as u64) << 48), 100 + number as u64);
     let op = match dice.below(20) {
@@ -92,7 +92,7 @@ pub(crate) fn write(seed: u64, writer: usize, number: usize) -> Op {
     owned(op, writer)
 }
 
-/// The same operation on the tensors of one writer.
+/// Returns the same operation on the tensors of one writer.
 fn owned(op: Op, writer: usize) -> Op {
     let own = |id: TensorId| TensorId::from(format!("w{writer}/{id}"));
     match op {
@@ -125,7 +125,7 @@ fn any(dice: &mut Dice) -> Op {
     }
 }
 
-/// Operations allowed in a batch.
+/// Returns an operation that is allowed in a batch.
 fn simple(dice: &mut Dice) -> Op {
     match dice.below(10) {
         0..6 => Op::Put(put(dice)),
@@ -165,14 +165,14 @@ fn put(dice: &mut Dice) -> Put {
 fn append(dice: &mut Dice) -> Op {
     let which = dice.below(3);
     let shape = vec![[5, 64, 200][which]];
-    // Frames that resemble each other now and then, so that scales are shared and differences taken.
+    // Similar frames now and then, so that scales are shared and differences encoded.
     let base = values(which as u64, shape[0]);
     let (noise, step) = (values(dice.roll(), shape[0]), *dice.pick(&[0.0, 0.01, 0.01, 1.0]));
     let values = base.iter().zip(&*noise).map(|(base, noise)| 300.0 + base + step * noise).collect();
     Op::Append { id: TensorId::from(format!("f/{which}")), shape, values }
 }
 
-/// Values of any size and of both signs, some of them zero. The same for the same seed.
+/// Returns reproducible values of any magnitude and both signs, some of them zero.
 pub(crate) fn values(seed: u64, len: usize) -> Arc<[f32]> {
     let mut dice = Dice::part(seed, 2);
     let size = *dice.pick(&[1.0_f32, 1e-3, 1e6]);

@@ -1,4 +1,4 @@
-//! A store on a simulated disk and the model beside it: who did what, when it was acknowledged, what may be there.
+//! A store on a simulated disk together with its model: operations, acknowledgments and possible contents.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Settings {
     pub(crate) mutant: Option<Mutant>,
 }
 
-/// One operation that ran: the part of the journal that it wrote, and what may be there in the middle and after it.
+/// An operation that ran: its part of the journal, and the possible contents during and after it.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) what: String,
@@ -33,7 +33,7 @@ pub(crate) struct Step {
     pub(crate) durable: bool,
 }
 
-/// A store that is open, or was until its process was killed.
+/// A store that is open, or was open until its process was killed.
 pub(crate) struct Session {
     pub(crate) disk: SimulatedDisk,
     pub(crate) settings: Settings,
@@ -80,7 +80,7 @@ impl Session {
         self.store.is_some()
     }
 
-    /// Reads the whole store, which may have failed before: reads go on.
+    /// Reads the whole store; reads must work even after a failed write.
     ///
     /// # Errors
     /// Returns the reason if its content does not match any possible world.
@@ -97,17 +97,17 @@ impl Session {
         self.disk.journal()
     }
 
-    /// Ends the session: what was done, for crashes in the middle of it.
+    /// Ends the session and returns its operations, for crashes in the middle of them.
     pub(crate) fn into_steps(self) -> Vec<Step> {
-        // Nothing that the store does on its way out is to count.
+        // Writes during shutdown do not count.
         let _dead = self.disk.kill();
         self.steps
     }
 
-    /// Does all of `ops`, and compares the store with the model in the end.
+    /// Runs `ops`, then compares the store with the model.
     ///
     /// # Errors
-    /// An error that the store had no reason for, or what it holds is not what was put.
+    /// Returns an unjustified error of the store, or the mismatch with the model.
     pub(crate) fn run_all(&mut self, ops: &[Op]) -> Result<(), String> {
         for op in ops {
             if let Err(error) = self.run(op)? {
@@ -117,10 +117,10 @@ impl Session {
         self.settle()
     }
 
-    /// Does `op`. What a missing id or a kind of tensor makes impossible is not an error.
+    /// Runs `op`. An operation that is impossible for a missing id or a kind of tensor is not an error.
     ///
     /// # Errors
-    /// Outer: what is wrong; inner: the error of the store, in which case the operation may or may not have happened.
+    /// Outer: the violation; inner: the error of the store, after which the operation may or may not have been applied.
     pub(crate) fn run(&mut self, op: &Op) -> Result<Result<(), StoreError>, String> {
         let from = self.disk.done();
         let before = Arc::clone(&self.worlds);
@@ -150,7 +150,7 @@ impl Session {
             }
         };
         let during: Arc<[World]> = match op {
-            // Not one thing that happens or does not: some tensors are as before, others are not.
+            // Not atomic: some tensors have changed, others have not.
             Op::Tick { .. } => before.iter().zip(&*self.worlds).map(|(old, new)| old.or(new)).collect(),
             _ => before.iter().chain(&*self.worlds).cloned().collect(),
         };
@@ -160,7 +160,7 @@ impl Session {
         let durable = matches!(op, Op::Flush | Op::Reopen) && result.is_ok();
         let what = brief(op, result.as_ref().err());
         self.steps.push(Step { what, from, to, during, after: Arc::clone(&self.worlds), durable });
-        // A write that follows a failed one took its place in the log: what is there now stays.
+        // A write after a failed one replaced it in the log, so the current contents are final.
         let wrote = matches!(op, Op::Put(_) | Op::Append { .. } | Op::Batch(_) | Op::Delete { .. });
         if result.is_ok() && !self.is_certain() && (wrote && from != to || matches!(op, Op::Kill | Op::Reopen)) {
             self.settle()?;
@@ -168,10 +168,10 @@ impl Session {
         Ok(result)
     }
 
-    /// The process is killed after `changes` more changes of the disk, in the middle of `op`, and the store reopened.
+    /// Kills the process after `changes` more disk changes, in the middle of `op`, and reopens the store.
     ///
     /// # Errors
-    /// What is wrong with the store then.
+    /// Returns the violation found in the reopened store.
     pub(crate) fn killed_in(&mut self, op: &Op, changes: usize) -> Result<(), String> {
         let at = self.disk.operations(Counted::Changes) + changes;
         self.disk.plan(FaultPlan { fault: Fault::Killed, counted: Counted::Changes, at, lasting: true });
@@ -182,7 +182,7 @@ impl Session {
         self.settle()
     }
 
-    /// Reads the whole store: what it holds becomes what it must hold from now on.
+    /// Reads the whole store; its contents become the only possible ones.
     ///
     /// # Errors
     /// Returns the reason if its content does not match any possible world.
@@ -197,12 +197,12 @@ impl Session {
         Ok(())
     }
 
-    /// Whether there is only one thing that the store may hold.
+    /// Returns whether the contents of the store are certain.
     fn is_certain(&self) -> bool {
         self.worlds.len() == 1 && self.worlds[0].0.values().all(|versions| versions.len() == 1)
     }
 
-    /// After an orderly end there is nothing to repair. An index that was lost in an earlier life stays lost.
+    /// Checks that a cleanly closed store needs no repair. An index that was lost in an earlier session stays lost.
     fn check_clean(&self) -> Result<(), String> {
         let mut report = self.store().recovery().clone();
         report.scanned.retain(|name| !self.scanned.contains(name));
@@ -216,13 +216,13 @@ impl Session {
             sync,
             segment_bytes: self.settings.segment_bytes,
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
-            // Evicting data is a step that a crash must not catch in the middle.
+            // Evict data as well, because a crash must not leave an eviction half done.
             policy: PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() },
             ..StoreConfig::default()
         }
     }
 
-    /// The disk, with the fault built in if there is one.
+    /// Returns the disk, with the deliberate fault if one is set.
     fn storage(&self) -> Arc<dyn Storage> {
         let disk = self.disk.clone();
         match self.settings.mutant {
@@ -266,7 +266,7 @@ impl Session {
         Ok(after)
     }
 
-    /// Fills in what the store recorded of data that is new.
+    /// Fills in the accuracy that the store recorded for new data.
     fn record(&self, world: &mut World) -> Result<(), String> {
         for (id, versions) in &mut world.0 {
             let Some(version) = versions.last_mut() else { continue };
@@ -302,7 +302,7 @@ impl Session {
     }
 }
 
-/// Whether an operation was refused because of what the store holds: that is as it should be, and changes nothing.
+/// Returns whether the store rejected an operation because of its contents; this is expected and changes nothing.
 fn is_refusal(error: &StoreError) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! As many crashes as one likes: `cargo xtask crash`.
+//! Long crash tests: `cargo xtask crash`.
 
 use std::env;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use crate::mutant::Mutant;
 use crate::points::Tally;
 use crate::{closed, faults, kill, lies, mutants, points, writers};
 
-/// Crashes at least `wanted` times, on all cores: the seeds from `first` on, each of them whole.
+/// Crashes at least `wanted` times on all cores, with complete seeds from `first` on.
 ///
 /// # Errors
-/// What was lost, for the lowest seed that lost something.
+/// Returns the loss for the lowest seed that lost data.
 pub(crate) fn simulate(first: u64, wanted: usize) -> Result<Tally, String> {
     let (next, stop) = (AtomicU64::new(first), AtomicBool::new(false));
     let all = Mutex::new((Tally::default(), None::<(u64, String)>));
@@ -57,7 +57,7 @@ fn nothing_acknowledged_is_lost_at_any_length() {
     let points = usize::try_from(asked("BITGRAIN_CRASH_POINTS", 10_000)).expect("a number that fits");
     let kills = usize::try_from(asked("BITGRAIN_CRASH_KILLS", 50)).expect("a number that fits");
     let begun = std::time::Instant::now();
-    // Crash tests that find no built-in fault would prove nothing.
+    // Without this check, crash tests that miss every deliberate fault would pass.
     Mutant::ALL.into_iter().for_each(mutants::catch);
     let mut tally = if points > 0 { simulate(seed, points).unwrap_or_else(|why| lost(&why)) } else { Tally::default() };
     kill::explore(seed, kills, &mut tally).unwrap_or_else(|why| lost(&why));

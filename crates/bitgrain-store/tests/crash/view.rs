@@ -14,15 +14,15 @@ pub(crate) struct Sight {
     pub(crate) parts: Vec<Part>,
 }
 
-/// Everything a store gives, read once.
+/// The contents of a store, read once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View(pub(crate) BTreeMap<TensorId, Sight>);
 
 impl View {
-    /// Reads all of a store.
+    /// Reads the whole store.
     ///
     /// # Errors
-    /// The first that the store reports.
+    /// Returns the first error of the store.
     pub(crate) fn of(store: &TensorStore) -> Result<Self, StoreError> {
         let mut view = Self::default();
         for meta in store.scan(None) {
@@ -36,7 +36,7 @@ impl View {
     /// Reads the values of one tensor.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Returns the error of the store.
     pub(crate) fn parts(store: &TensorStore, meta: &TensorMeta) -> Result<Vec<Part>, StoreError> {
         if let Some(count) = meta.frames {
             let frames = store.frames(&meta.id, 0..count)?;
@@ -56,7 +56,7 @@ impl View {
         Ok(vec![Part { values: tensor.values.into(), recorded: Some(tensor.provenance.into()) }])
     }
 
-    /// The tensors whose names begin with `prefix`.
+    /// Returns the tensors whose names start with `prefix`.
     pub(crate) fn of_prefix(&self, prefix: &str) -> Self {
         let own = |id: &TensorId| matches!(id, TensorId::Name(name) if name.starts_with(prefix));
         Self(self.0.iter().filter(|(id, _)| own(id)).map(|(id, sight)| (id.clone(), sight.clone())).collect())
@@ -104,10 +104,10 @@ impl View {
 }
 
 impl Sight {
-    /// Whether this is that version.
+    /// Checks that this is that version.
     ///
     /// # Errors
-    /// How it differs.
+    /// Returns the difference.
     pub(crate) fn is(&self, version: &Version) -> Result<(), String> {
         let Self { meta, parts } = self;
         let differs = |what: &str, got: String, want: String| Err(format!("{what} is {got}, not {want}"));

@@ -7,7 +7,7 @@ use bitgrain_store::{Provenance, TensorId, Tier};
 
 use crate::script::{Op, Put};
 
-/// Values that were put or appended once, and what was said about them then.
+/// Values of one put or append, and their metadata at that time.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub(crate) values: Arc<[f32]>,
@@ -39,12 +39,12 @@ pub(crate) struct Version {
     pub(crate) user: Vec<(String, String)>,
 }
 
-/// Everything a store may hold at one time. Several versions of one id: any of them, whatever the others are.
+/// Possible contents of a store. An id with several versions may have any of them, independently of other ids.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct World(pub(crate) BTreeMap<TensorId, Vec<Arc<Version>>>);
 
 impl World {
-    /// The newest version of `id`.
+    /// Returns the newest version of `id`.
     pub(crate) fn version(&self, id: &TensorId) -> Option<&Arc<Version>> {
         self.0.get(id).and_then(|versions| versions.last())
     }
@@ -59,7 +59,7 @@ impl World {
         match op {
             Op::Put(Put { id, shape, values, pin, user, .. }) => {
                 let parts = vec![Part { values: Arc::clone(values), recorded: None }];
-                // What the tensor had stays unless something else is said.
+                // Metadata is kept unless the operation sets it.
                 let (pinned, noted) = world.version(id).map_or((None, vec![]), |old| (old.pinned, old.user.clone()));
                 let (pinned, user) = (pin.or(pinned), user.clone().unwrap_or(noted));
                 world.set(id.clone(), Version { shape: shape.clone(), parts, temporal: false, pinned, user });
@@ -92,10 +92,10 @@ impl World {
                 }
             }
             Op::Batch(ops) => {
-                // Of several changes of one tensor the last counts, whatever the others would have left of it.
+                // Of several changes to one tensor in a batch, only the last counts.
                 let replaced = |at: usize| ops[at + 1..].iter().any(|later| later.replaces(&ops[at]));
                 let counting: Vec<&Op> = (0..ops.len()).filter(|at| !replaced(*at)).map(|at| &ops[at]).collect();
-                // All or nothing: not even the rest, if there is nothing to delete.
+                // Atomic: if there is nothing to delete, no other change is applied either.
                 let missing = |op: &&Op| matches!(op, Op::Delete { id } if !self.0.contains_key(id));
                 if !counting.iter().any(missing) {
                     world = counting.into_iter().fold(world, |world, op| world.after(op));
@@ -124,13 +124,13 @@ impl World {
 }
 
 impl Part {
-    /// Whether both are the same, bit by bit.
+    /// Returns whether both are bit-identical.
     pub(crate) fn same(&self, other: &Self) -> bool {
         let bits = |part: &Self| part.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         bits(self) == bits(other) && self.recorded == other.recorded
     }
 
-    /// Whether values that were read are those that were put, as far as they must be.
+    /// Checks that the values read match the values put, within their bound.
     pub(crate) fn is(&self, original: &Self) -> Result<(), String> {
         let got = self.recorded.expect("what was read has a provenance");
         if let Some(want) = original.recorded

@@ -1,6 +1,6 @@
-//! Several threads write at once and share their waits for the disk; then the power goes.
+//! Several threads write at once and share fsyncs; then the power fails.
 //!
-//! Which thread comes first is not in the seed: a failure names what was lost, but may not come again.
+//! The order of the threads does not depend on the seed: a failure names the loss, but may not be reproducible.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,16 +16,16 @@ use crate::script::write;
 use crate::view::View;
 use crate::world::World;
 
-/// Threads that write.
+/// Number of writing threads.
 pub(crate) const WRITERS: usize = 3;
-/// Writes of each.
+/// Number of writes per thread.
 const WRITES: usize = 40;
 
-/// Operations of each writer that are known to have happened.
+/// Operations of each writer that are known to be applied.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     seed: u64,
-    /// After the writes that are known of, for each writer.
+    /// Contents after the known writes, for each writer.
     worlds: Vec<World>,
     /// Number of the next write of each writer.
     pub(crate) next: [usize; WRITERS],
@@ -36,17 +36,17 @@ impl Progress {
         Self { seed, worlds: vec![World::default(); WRITERS], next: [0; WRITERS] }
     }
 
-    /// One more write of `writer` was acknowledged.
+    /// Records another acknowledged write of `writer`.
     pub(crate) fn acknowledge(&mut self, writer: usize) {
         self.worlds[writer] = self.more(writer);
         self.next[writer] += 1;
     }
 
-    /// Compares what each writer finds: all that was acknowledged, and the one write under way or not. If it
-    /// happened it is known from now on.
+    /// Compares the contents of each writer: all acknowledged writes, with or without the one in progress. If that was applied,
+    /// it is known from now on.
     ///
     /// # Errors
-    /// What is lost.
+    /// Returns what was lost.
     pub(crate) fn settle(&mut self, view: &View) -> Result<(), String> {
         for writer in 0..WRITERS {
             let own = view.of_prefix(&format!("w{writer}/"));
@@ -65,14 +65,14 @@ impl Progress {
     }
 }
 
-/// Lets the writers of `seed` write, and cuts the power `cuts` times.
+/// Runs the writers of `seed` and cuts the power `cuts` times.
 ///
 /// # Errors
-/// What was lost.
+/// Returns what was lost.
 pub(crate) fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
     let config = StoreConfig { sync: SyncMode::Always, segment_bytes: 20_000, ..StoreConfig::default() };
     let disk = SimulatedDisk::default();
-    // So that writers do wait together, and others do something meanwhile.
+    // Slow syncs, so that writers wait together while others continue.
     disk.slow(Duration::from_micros(100 * (seed % 3)));
     let acknowledged = together(&disk, seed, &config).map_err(|why| format!("seed {seed}, several writers: {why}"))?;
     let journal = disk.journal();
@@ -102,7 +102,7 @@ pub(crate) fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), S
     Ok(())
 }
 
-/// For each writer the length of the journal when each of its writes was acknowledged.
+/// Length of the journal at each acknowledgment, per writer.
 fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec<Vec<usize>>, String> {
     let store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).map_err(|error| error.to_string())?;
     let (store, over) = (&store, &AtomicBool::new(false));
@@ -110,7 +110,7 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
         let maintenance = scope.spawn(move || {
             let mut all = false;
             while !over.load(Ordering::Relaxed) {
-                // Also what was just written: while its writer still waits for the disk.
+                // Includes the write in progress, whose writer still waits for the disk.
                 all = !all;
                 store
                     .compact(CompactOptions { all, ..CompactOptions::default() })
@@ -134,7 +134,7 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
         over.store(true, Ordering::Relaxed);
         maintenance.join().unwrap_or(Err("a panic".into())).and_then(|()| done.into_iter().collect())
     });
-    // The store's end is not a part of it.
+    // Writes during shutdown do not count.
     let _dead = disk.kill();
     result
 }

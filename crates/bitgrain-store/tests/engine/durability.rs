@@ -36,7 +36,7 @@ fn copied(folder: &Path) -> tempfile::TempDir {
 }
 
 #[test]
-fn what_was_put_is_there_after_closing_and_reopening() {
+fn puts_persist_across_closing_and_reopening() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     assert!(store.recovery().created);
@@ -60,7 +60,7 @@ fn what_was_put_is_there_after_closing_and_reopening() {
 }
 
 #[test]
-fn what_was_put_is_there_without_closing() {
+fn puts_persist_without_closing() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for i in 0..20 {
@@ -160,7 +160,7 @@ fn a_closed_store_whose_newest_segment_is_cut_or_gone_is_damaged_and_not_torn() 
 }
 
 #[test]
-fn what_is_salvaged_is_named_and_compacting_keeps_the_rest() {
+fn salvage_names_the_losses_and_compaction_keeps_the_rest() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for i in 0..6 {
@@ -275,7 +275,7 @@ fn tensors_without_values_and_without_axes_are_tensors() {
 }
 
 #[test]
-fn what_cannot_be_stored_is_refused_with_its_reason() {
+fn unsupported_values_are_rejected_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     assert!(matches!(store.put("", &[1], &[1.0]), Err(StoreError::IdEmpty)));

@@ -69,7 +69,7 @@ fn an_error_that_is_allowed_is_kept_with_as_few_bits_as_the_tier() {
 }
 
 #[test]
-fn what_is_not_finite_is_replaced_only_if_asked_for() {
+fn non_finite_values_are_replaced_only_on_request() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     let values = [1.0, f32::NAN, f32::INFINITY, -2.0];

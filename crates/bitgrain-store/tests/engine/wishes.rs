@@ -71,7 +71,7 @@ fn a_wish_that_was_taken_back_or_fulfilled_does_not_return() {
 }
 
 #[test]
-fn the_cap_takes_bits_once_in_its_interval_whoever_ticks() {
+fn the_cap_lowers_precision_once_per_interval_from_any_caller() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let capped = |warm_byte_cap| {

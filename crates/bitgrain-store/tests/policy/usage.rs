@@ -43,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn a_score_is_in_its_range_and_never_grows_while_nobody_looks(
+    fn a_score_stays_in_range_and_never_grows_without_access(
         accesses in any::<u64>(), last in any::<u64>(), window in any::<u64>(), ema in any::<f32>(),
         mut times in vec(any::<u64>(), 2..20),
     ) {
@@ -163,7 +163,7 @@ fn a_clock_that_goes_back_is_a_clock_that_stands() {
 }
 
 #[test]
-fn what_a_file_says_is_made_sound() {
+fn usage_read_from_a_file_is_sanitized() {
     let config = PolicyConfig::default();
     for ema in [f32::NAN, f32::INFINITY, -1.0, 7.0, f32::NEG_INFINITY] {
         let mut usage = Usage { accesses: 1, last: START, window: u64::MAX, ema };

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_zero() {
+    fn non_finite_values_round_to_zero() {
         for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             assert_eq!((truncated(odd), nearest(odd)), (0, 0));
         }

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_no_longer_wanted_leaves_no_file() {
+    fn a_stopped_conversion_leaves_no_file() {
         struct Stopped;
         impl crate::Progress for Stopped {
             fn add(&self, _bytes: u64) {}

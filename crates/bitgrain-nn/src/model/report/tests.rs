@@ -113,7 +113,7 @@ fn the_curve_shows_where_the_second_model_stands() {
 }
 
 #[test]
-fn tensors_with_values_that_are_no_numbers_are_listed() {
+fn tensors_with_nan_or_infinity_are_listed() {
     let mut odd = row("w<0>", f64::INFINITY, "int4");
     (odd.figures.non_finite, odd.figures.non_finite_in_second) = (2, 1234);
     let page = page(vec![odd, row("good", 0.1, "int4")], TradeOff::Missing("none"));

@@ -32,7 +32,7 @@ fn synced(content: &[u8]) -> (SimulatedDisk, Arc<dyn StorageFile>) {
 }
 
 #[test]
-fn what_was_synced_is_never_lost() {
+fn synced_data_is_never_lost() {
     let (disk, _) = synced(b"kept");
     assert_eq!(seen(&disk, "a"), BTreeSet::from([Some(b"kept".to_vec())]));
 }
