@@ -84,7 +84,7 @@ fn every_objective_is_compared_with_other_libraries() {
 #[test]
 fn help_and_guide_name_every_weight_format() {
     let help = read("crates/bitgrain-cli/src/cmd/quantize/mod.rs");
-    let help = section(&help, "Formats:", "#[derive").replace("///", "");
+    let help = section(&help, "FORMAT is one", "#[derive").replace("///", "");
     let named: BTreeSet<&str> = help.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let guide = read("docs/guide/python-weights.md");
     let guide = quoted(section(&guide, "| kind | formats |", "\n\n"));

@@ -21,8 +21,8 @@ fn refused(folder: &Path) -> EmbedError {
 fn missing_files_are_named() {
     for (file, part) in [
         ("config.json", "config.json"),
-        ("vocab.txt", "neither tokenizer.json"),
-        ("model.safetensors", "neither model.safetensors"),
+        ("vocab.txt", "expected tokenizer.json"),
+        ("model.safetensors", "expected model.safetensors"),
     ] {
         let folder = Tiny::new().write();
         fs::remove_file(folder.path().join(file)).expect("file exists");

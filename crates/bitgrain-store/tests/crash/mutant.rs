@@ -14,7 +14,8 @@ pub(crate) enum Mutant {
     SkipFsync,
     /// File names are not synced.
     SkipFolderFsync,
-    /// Writes are acknowledged before they are durable: the store runs with `SyncMode::OnSeal` but is tested like `Always`.
+    /// Writes are acknowledged before they are durable: the store runs with `SyncMode::OnSeal`, but is tested as
+    /// with `Always`.
     EarlyAcknowledgement,
     /// Compacted segments are only synced after the manifest that lists them was written and the old segments were removed.
     ManifestFirst,

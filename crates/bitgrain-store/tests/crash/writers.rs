@@ -42,8 +42,8 @@ impl Progress {
         self.next[writer] += 1;
     }
 
-    /// Compares the contents of each writer: all acknowledged writes, with or without the one in progress. If that was applied,
-    /// it is known from now on.
+    /// Compares the contents of each writer: all acknowledged writes, with or without the one in progress. If that one
+    /// was applied, it is known from now on.
     ///
     /// # Errors
     /// Returns what was lost.
