@@ -334,7 +334,7 @@ proptest! {
         }
     }
 
-    /// Random changes of the header: whatever we accept, the reference reads in the same way.
+    /// Random changes of the header: the reference reads every accepted header in the same way.
     #[test]
     fn accepted_headers_pass_the_reference(specs in specs(), edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let mut file = written(&[], &specs, 64);

@@ -1,4 +1,4 @@
-//! The golden vectors, read and written again byte for byte.
+//! Golden vectors, read and written again byte for byte.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,7 +21,7 @@ fn vector(name: &str) -> (Vec<u8>, Value) {
     (read("bin"), serde_json::from_slice(&read("json")).expect("JSON"))
 }
 
-/// Writes everything that was read once more, the index too.
+/// Writes everything that was read, including the index.
 fn rewritten(segment: &[u8]) -> Vec<u8> {
     let header = SegmentHeader::parse(segment).expect("a good header");
     let mut bytes = header.encode().to_vec();
@@ -69,7 +69,7 @@ fn manifests_are_read_and_written_as_they_are() {
     }
 }
 
-/// The vectors were written with this once. It never replaces one.
+/// Writes missing vectors; never replaces an existing one.
 #[test]
 #[ignore = "writes files"]
 fn write_vectors_that_are_not_there() {

@@ -1,4 +1,4 @@
-//! Every cut and every flipped bit: an error, never a panic, never other data.
+//! Every truncation and every flipped bit: an error, never a panic and never other data.
 
 use bitgrain_codec::BlockLen;
 use bitgrain_formats::crc32c;
@@ -22,8 +22,8 @@ fn every_flipped_bit_of_a_sealed_segment_is_noticed() {
     let (bytes, _) = samples::segment(true);
     assert_eq!(read_sealed(&bytes).map(|records| records.len()), Ok(samples::records().len()));
     for_every_bit(&bytes, |at, broken| {
-        // Where the index is whole, the records are read against it, so a broken one stops with a panic of the test: ask
-        // them first.
+        // With a complete index, records are compared with it and a damaged record would panic in the test, so read the
+        // records first.
         if SegmentHeader::parse(broken).is_ok() && at < samples::segment(false).1 {
             assert!(read_unsealed(broken).is_ok_and(|read| read.len() < samples::records().len()), "byte {at}");
         } else {
@@ -69,7 +69,7 @@ fn every_cut_leaves_the_records_before_it() {
     }
 }
 
-/// A sealed segment that were taken for an open one would be read slowly and cut.
+/// A sealed segment that is mistaken for an open one would be scanned slowly and truncated.
 #[test]
 fn a_flipped_bit_of_a_trailer_does_not_unseal_the_segment() {
     let (bytes, _) = samples::segment(true);
@@ -132,7 +132,7 @@ fn salt() -> u32 {
     crc32c(&HEADER.encode()[..60])
 }
 
-/// With checksums that fit, broken heads are refused for what they say, or are what a writer would have written.
+/// With matching checksums, a damaged head is rejected for its content, or is one that a writer could have written.
 #[test]
 fn a_head_with_a_checksum_that_fits_is_refused_or_written_as_it_is() {
     for (head, body) in samples::records() {
@@ -144,7 +144,7 @@ fn a_head_with_a_checksum_that_fits_is_refused_or_written_as_it_is() {
             for new in 0..=255 {
                 let mut broken = record.clone();
                 broken[at] = new;
-                // Where the length is broken, the end of the head is elsewhere.
+                // If the length is damaged, the head ends elsewhere.
                 let Some(len) = RecordView::needed(&broken).ok().and_then(|n| usize::try_from(n.head).ok()) else {
                     continue;
                 };
@@ -159,7 +159,7 @@ fn a_head_with_a_checksum_that_fits_is_refused_or_written_as_it_is() {
                 let Ok(body) = view.body(&broken) else { continue };
                 let mut again = Vec::new();
                 write_record(&mut again, &HEADER, &view.head, body).expect("what was read can be written");
-                // The checksums of the body may be the broken ones.
+                // The checksums of the body may be the damaged part.
                 let table = body.len().div_ceil(CHUNK) * 4;
                 let fields = 4..view.head_len - table;
                 assert_eq!(again[fields.clone()], broken[fields], "byte {at} is {new}");
@@ -199,7 +199,7 @@ fn lists_of_uses_are_refused_or_read_whatever_is_in_them() {
         while let Ok(Some(_)) = wishes.next() {}
     };
     let mut body = samples::records().pop().expect("the last is a list").1;
-    // Then what the policy remembers: a time, and one wish.
+    // Then the policy state: a time and one wanted tier.
     body.extend([0, 1, 99, 0x02, 0, b'a', 4]);
     for at in 0..body.len() {
         for new in 0..=255 {
@@ -213,7 +213,7 @@ fn lists_of_uses_are_refused_or_read_whatever_is_in_them() {
 
 #[test]
 fn a_state_of_the_policy_that_no_writer_makes_is_refused() {
-    // Nothing said, unknown flags, a time cut short, a tier that does not exist, an empty id.
+    // An empty record, unknown flags, a truncated time, an unknown tier, an empty id.
     for body in [&[0, 0][..], &[0, 2, 0x02, 0, b'a', 1], &[0, 1], &[0, 0, 0x02, 0, b'a', 6], &[0, 0, 0, 1], &[0]] {
         let read = UsageEntries::new(body).into_wishes().and_then(|mut wishes| wishes.next().map(drop));
         assert!(read.is_err(), "{body:?}");
@@ -272,7 +272,7 @@ fn records_of_another_segment_are_not_taken() {
     }
 }
 
-/// Numbers have one form, of as few bytes as they take.
+/// Integers have a single encoding, with the minimum number of bytes.
 #[test]
 fn numbers_take_as_few_bytes_as_they_can_and_no_reader_takes_more() {
     let record = |number: u128| {
@@ -287,7 +287,7 @@ fn numbers_take_as_few_bytes_as_they_can_and_no_reader_takes_more() {
     for (number, len) in [(1, 1), (255, 1), (256, 2), (1 << 64, 9), (1 << 120, 16), (u128::MAX, 16)] {
         assert_eq!(record(number).len() - none, len, "{number}");
     }
-    // A zero before the number, in a head that is longer by that.
+    // A leading zero, in a head that is one byte longer.
     let mut padded = record(7);
     let at = padded.len() - 2;
     (padded[at], padded[4]) = (2, padded[4] + 1);

@@ -11,10 +11,10 @@ mod sizes;
 
 use bitgrain_formats::segment::{Entry, Index, Records, SegmentError, SegmentHeader, Trailer};
 
-/// A record as values that can be compared: place, head as text, body.
+/// A record in comparable form: position, head as text, body.
 type Read = (u64, String, Vec<u8>);
 
-/// Reads all of a sealed segment and holds index and records against each other.
+/// Reads a sealed segment and compares its index with its records.
 fn read_sealed(segment: &[u8]) -> Result<Vec<Read>, SegmentError> {
     let header = SegmentHeader::parse(segment)?;
     let unsealed = SegmentError::Value { what: "a segment without a trailer", offset: segment.len() as u64 };
@@ -34,7 +34,7 @@ fn read_sealed(segment: &[u8]) -> Result<Vec<Read>, SegmentError> {
     Ok(read)
 }
 
-/// Reads the records of a segment that is not sealed, as far as they are whole.
+/// Reads the complete records of a segment that is not sealed.
 fn read_unsealed(segment: &[u8]) -> Result<Vec<Read>, SegmentError> {
     let header = SegmentHeader::parse(segment)?;
     let records = Records::new(segment, &header);

@@ -1,4 +1,4 @@
-//! Whatever is written is read as it was.
+//! Round trips of random records.
 
 use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
 use bitgrain_formats::segment::*;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::read_sealed;
 
-/// An id that owns its text.
+/// An owned id.
 #[derive(Debug, Clone)]
 enum Id {
     Name(String),
@@ -51,7 +51,7 @@ fn shapes() -> impl Strategy<Value = Vec<usize>> {
     vec(0..6usize, 0..5)
 }
 
-/// Mostly near to the base of a segment, sometimes anywhere.
+/// Mostly near the base of a segment, sometimes anywhere.
 fn times() -> impl Strategy<Value = u64> {
     prop_oneof![3 => 5_000..6_000u64, 1 => any::<u64>()]
 }
@@ -68,7 +68,7 @@ fn stamps() -> impl Strategy<Value = Stamp> {
 /// Scale, length of the permutation, rows and columns of the projection.
 type Factor = (f32, Option<usize>, Option<(usize, usize)>);
 
-/// The fields of every kind of record, with what they borrow.
+/// The fields of every kind of record, with the data they borrow.
 #[derive(Debug, Clone)]
 struct Made {
     stamp: Stamp,

@@ -1,4 +1,4 @@
-//! Records one at a time: drafts, partial reads, what is refused when writing, finding records behind damage.
+//! Single records: drafts, partial reads, rejected writes, and search for records after damage.
 
 use bitgrain_formats::segment::*;
 
@@ -25,7 +25,7 @@ fn a_draft_is_the_record_that_would_be_written_whatever_it_held_before() {
         draft.reset(body.len());
         draft.body_mut().copy_from_slice(&body);
         draft.checksum();
-        // The first one is thrown away, as when a segment was full.
+        // The first draft is discarded, as when a segment is full.
         let other = SegmentHeader { number: 77, ..HEADER };
         assert_ne!(draft.finish(&other, &head).expect("a good record"), wanted);
         assert_eq!(draft.finish(&HEADER, &head).expect("a good record"), wanted);
@@ -50,7 +50,7 @@ fn the_first_bytes_tell_how_many_there_are() {
         write_record(&mut record, &HEADER, &head, &body).expect("a good record");
         let needed = RecordView::needed(&record[..record.len().min(RecordView::PREFIX)]).expect("enough");
         assert_eq!((needed.head, needed.total), ((record.len() - body.len()) as u64, record.len() as u64));
-        // The head alone is enough to know what it is.
+        // The head alone identifies the record.
         let view = RecordView::parse(&record[..record.len() - body.len()], 0, &HEADER).expect("the head is there");
         assert_eq!(view.head, head);
         assert_eq!(view.check_body(&body), Ok(()));

@@ -1,4 +1,4 @@
-//! A small segment with every kind of record and every field set somewhere.
+//! A small segment with every kind of record, in which every field is set at least once.
 
 use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
 use bitgrain_formats::segment::*;
@@ -93,7 +93,7 @@ fn contents() -> Vec<(Content<'static>, Vec<u8>)> {
     ]
 }
 
-/// The records: two of them are a batch, some times differ, some say what is pending.
+/// The records: two of them form a batch, some have different times, some have pending wanted tiers.
 pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
     let with_stamp = |(i, (mut content, body)): (u64, (Content<'static>, Vec<u8>))| {
         let time = HEADER.base_time + i / 3 * 250;
@@ -112,7 +112,7 @@ pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
     (0..).zip(contents()).map(with_stamp).collect()
 }
 
-/// Frames as f32 values, and what the policy remembers: the end of a list of uses, and a list of nothing else.
+/// Frames as f32 values, and policy state: the end of a usage list, and a list without entries.
 pub(crate) fn policy_segment() -> Vec<u8> {
     let lossless = |index| FrameHead {
         tier: 0,
@@ -162,7 +162,7 @@ pub(crate) fn policy_segment() -> Vec<u8> {
     bytes
 }
 
-/// The segment and where its records end.
+/// The segment and the end offsets of its records.
 pub(crate) fn segment(sealed: bool) -> (Vec<u8>, usize) {
     let mut bytes = HEADER.encode().to_vec();
     let mut index = IndexBuilder::new(&HEADER);

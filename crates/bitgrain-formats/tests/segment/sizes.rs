@@ -5,7 +5,7 @@ use bitgrain_formats::segment::*;
 
 use crate::samples::{self, HEADER};
 
-/// Bytes a tensor of 1,000 values at 8 bits in blocks of 128 costs in a sealed segment of as many as 64 MiB hold.
+/// Returns the bytes per tensor of 1,000 values at 8 bits in blocks of 128, in a sealed segment of 64 MiB.
 fn cost(name: impl Fn(u64) -> String) -> f64 {
     let format = BlockFormat::new(BitWidth::W8).with_block_len(BlockLen::new(128).expect("a multiple of eight"));
     let body = vec![0; format.encoded_len(1000)];

@@ -27,7 +27,7 @@ fn a_delta_brings_back_what_was_wanted_after_reopening() {
     assert!(distance(&tensor.values, &wanted) <= tensor.provenance.bound, "{:?}", tensor.provenance);
     assert!(tensor.provenance.bound < 0.02);
     assert!(store.meta("tuned").expect("there").reconstructable);
-    // The base cannot change or go under it.
+    // The base can be neither replaced nor deleted while it is in use.
     assert!(matches!(store.put("base", &[1], &[1.0]), Err(StoreError::HasDependents { .. })));
     assert!(matches!(store.delete("base", Dependents::Refuse), Err(StoreError::HasDependents { .. })));
     let mut batch = store.batch();
@@ -116,7 +116,7 @@ fn a_tick_leaves_no_tensor_too_far_from_data() {
     let store = TensorStore::open(folder.path(), config).expect("opens");
     store.put("0", &[10], &wave(0, 10)).expect("put");
     for i in 1..8 {
-        // All have data, so that the chain may be as long as it likes.
+        // All tensors have data, so the length of the chain is not limited.
         store.put(i.to_string(), &[10], &wave(i, 10)).expect("put");
         store.attach(i.to_string(), Some(&delta(&(i - 1).to_string(), wave(i, 10)))).expect("attached");
     }

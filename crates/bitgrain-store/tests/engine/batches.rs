@@ -1,4 +1,4 @@
-//! Batches happen as a whole or not at all.
+//! Batches are atomic.
 
 use std::fs::{self, OpenOptions};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -91,7 +91,7 @@ fn a_batch_cut_at_any_byte_never_happened() {
         let store = TensorStore::open(copy.path(), config()).expect("opens");
         let there: Vec<bool> = (0..4_u128).map(|i| store.contains(i)).collect();
         assert_eq!((store.contains("old"), there), (cut < after, vec![cut == after; 4]), "cut at {cut} of {after}");
-        // What is written next is not taken for the end of the batch.
+        // The next record is not mistaken for the end of the batch.
         store.put("next", &[1], &[1.0]).expect("put");
         drop(store);
         let store = TensorStore::open(copy.path(), config()).expect("opens");
@@ -120,7 +120,7 @@ fn readers_see_all_of_a_batch_or_nothing() {
         });
         scope.spawn(|| {
             while !done.load(Relaxed) {
-                // Read one after another, the later one is never older.
+                // Of two successive reads, the second never returns the older value.
                 let values: Vec<f32> = (0..8_u128).map(|i| store.get(i).expect("there").values[0]).collect();
                 assert!(values.is_sorted(), "{values:?}");
                 let snapshot = store.snapshot();

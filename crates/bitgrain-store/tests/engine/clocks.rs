@@ -1,4 +1,4 @@
-//! Clocks that are wrong, and become right again.
+//! Clocks that are wrong and later corrected.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn simulated(folder: &std::path::Path, now: u64) -> (Arc<SimulatedClock>, Tensor
     (clock, TensorStore::open(folder, config).expect("opens"))
 }
 
-/// Ticks every hour, with a clock that goes on, until `id` has fewer bits; after how many hours that was.
+/// Ticks every hour, with an advancing clock, until `id` has fewer bits; returns the number of hours.
 fn hours_until_it_moves(store: &TensorStore, clock: &SimulatedClock, id: &str) -> Option<u64> {
     let from = clock.now();
     (1..=14 * 24).find(|hour| {

@@ -1,4 +1,4 @@
-//! Compaction keeps what counts, and nothing else.
+//! Compaction keeps live records and drops all others.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -56,7 +56,7 @@ fn only_what_is_worth_it_is_compacted_and_order_is_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
     let (mut rounds, mut expected) = (0, std::collections::BTreeMap::new());
-    // Tensors come, change and go while some segments are compacted and others are not.
+    // Tensors are added, changed and deleted while some segments are compacted and others are not.
     for i in 0..1500_usize {
         let id = (i * 7919) % 97;
         if i % 11 == 0 && expected.remove(&id).is_some() {

@@ -1,4 +1,4 @@
-//! Many threads at once.
+//! Concurrent access.
 
 use bitgrain_store::{Dependents, PutOptions, StoreConfig, StoreError, TensorStore, Tier};
 
@@ -136,7 +136,7 @@ fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
-    // Large enough that the store itself shares the work with the pool it is called from.
+    // Large enough that the store parallelizes the work in the calling thread pool.
     let values = wave(1, 270_000);
     store.put("base", &[270_000], &values).expect("put");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");

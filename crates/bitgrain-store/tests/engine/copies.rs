@@ -1,4 +1,4 @@
-//! Snapshots, backups, and what is known of tensors.
+//! Snapshots, backups and metadata.
 
 use bitgrain_store::{Dependents, StoreError, TensorId, Tier};
 
@@ -74,7 +74,7 @@ fn scans_are_in_order_and_say_what_is_known() {
     assert_eq!((&meta.user[..], meta.pinned, meta.max_error), (&user[..], Some(Tier::Hot), Some(0.5)));
     assert_eq!((meta.shape, meta.provenance.bits, meta.accesses), (vec![2, 3], 8, accesses));
     assert_eq!(accesses, 2);
-    // A `put` keeps what was said of the id.
+    // A `put` keeps the metadata of the id.
     store.put("bias", &[1], &[0.25]).expect("put");
     let again = store.meta("bias").expect("there");
     assert_eq!((&again.user[..], again.pinned, again.created), (&user[..], Some(Tier::Hot), meta.created));

@@ -9,7 +9,7 @@ use bitgrain_store::{
 
 use super::{open, small_segments, wave};
 
-/// Segment files in the order of their numbers.
+/// Returns the segment files in numeric order.
 fn segments(folder: &Path) -> Vec<PathBuf> {
     let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let is_segment =
@@ -19,7 +19,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// Ends the process as far as the store can tell: nothing is sealed, the lock is gone.
+/// Drops the store like a killed process: segments are not sealed, and the lock is released.
 fn vanish(store: TensorStore, folder: &Path) -> tempfile::TempDir {
     let copy = copied(folder);
     drop(store);
@@ -72,7 +72,7 @@ fn puts_persist_without_closing() {
     assert_eq!((store.recovery().scanned.len(), store.recovery().torn_bytes), (1, 0));
     let after: Vec<_> = (0..20_u128).map(|i| store.get(i).expect("there")).collect();
     assert_eq!(before, after);
-    // The log goes on where it was.
+    // The log continues where it ended.
     store.put("more", &[1], &[1.0]).expect("put");
     assert_eq!(segments(copy.path()).len(), 1);
 }
@@ -206,7 +206,7 @@ fn opening_takes_back_that_a_store_was_closed_only_to_write() {
     let closed = files(folder.path());
     open(folder.path()).close().expect("closes");
     assert_eq!(files(folder.path()), closed, "nothing was written");
-    // After a write a lost end is the work of a crash.
+    // After a write, a missing end is attributed to a crash.
     let store = open(folder.path());
     store.put("second", &[100], &wave(2, 100)).expect("put");
     let copy = vanish(store, folder.path());
@@ -232,7 +232,7 @@ fn segments_are_sealed_and_followed_by_the_next() {
         let after: Vec<_> = (0..100_u128).map(|i| store.get(i).expect("there")).collect();
         assert_eq!(before, after);
     }
-    // One of them missing is noticed.
+    // A missing segment is noticed.
     fs::remove_file(&segments(folder.path())[5]).expect("removed");
     assert!(matches!(TensorStore::open(folder.path(), small_segments()), Err(StoreError::Damaged { .. })));
 }
@@ -323,7 +323,7 @@ fn a_segment_larger_than_memory_is_an_error() {
     store.close().expect("closes");
     let path = segments(folder.path()).pop().expect("a segment");
     let file = OpenOptions::new().write(true).open(path).expect("there");
-    // A system that promises more memory than it has would be taken at its word.
+    // On a system that overcommits memory, the allocation would succeed.
     let promises = fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "1");
     if !promises && file.set_len(15 << 40).is_ok() {
         let refused = TensorStore::open(folder.path(), StoreConfig::default()).err();

@@ -1,4 +1,4 @@
-//! Records with checksums that fit and heads that say what no writer would: an error, and no memory for what is not there.
+//! Records with valid checksums and impossible heads: they are errors and do not cause allocations.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use bitgrain_formats::segment::{
 };
 use bitgrain_store::{AbsentReads, OnDamage, StoreConfig, StoreError, TensorStore};
 
-/// A store in `folder` whose log holds these records, as a crash would leave it.
+/// Creates a store in `folder` whose log holds these records, as a crash would leave it.
 fn forge(folder: &Path, records: &[(Content<'_>, Vec<u8>)]) {
     forge_from(folder, 1, records);
 }
 
-/// The same, with sequence numbers from `first` on.
+/// Like `forge`, with sequence numbers from `first` on.
 fn forge_from(folder: &Path, first: u64, records: &[(Content<'_>, Vec<u8>)]) {
     let store = [7; 16];
     let manifest = Manifest { store, number: 1, log_from: 2, log_end: LogEnd::Open, compacted: Vec::new() };

@@ -1,4 +1,4 @@
-//! A disk that is full: the store says what was done, and can shrink.
+//! A full disk: the store reports the completed part, and can be compacted.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn config(segment_bytes: u64) -> (Arc<SimulatedClock>, StoreConfig) {
     (clock, config)
 }
 
-/// A store that was filled until its disk took no more, and how many tensors that were.
+/// Fills a store until its disk is full; returns it and the number of tensors.
 fn filled(disk: &SimulatedDisk, config: StoreConfig) -> (TensorStore, u32) {
     let store = TensorStore::open_on(Arc::new(disk.clone()), config).expect("opens");
     for i in 0.. {
@@ -98,7 +98,7 @@ fn a_compaction_that_finds_no_room_keeps_the_reserve_and_copies_nothing_for_noth
     for i in 0..100_u32 {
         store.put(u128::from(i), &[100], &wave(i as usize, 100)).expect("put");
     }
-    // Too little for all of it at once, and no garbage that would come back.
+    // Not enough space for all moves at once, and no garbage to reclaim.
     disk.limit(Some(disk.used() + 6_000));
     let before = disk.image();
     let refused = store.compact(ALL).expect_err("no room");
@@ -145,7 +145,7 @@ fn a_close_that_cannot_even_write_an_index_leaves_everything_durable() {
 
 #[test]
 fn a_tick_on_a_full_disk_makes_room_for_itself() {
-    // In many segments, and in one.
+    // With many segments, and with one.
     for segment_bytes in [100_000, 64 << 20] {
         let disk = SimulatedDisk::default();
         disk.limit(Some(2_000_000));
@@ -173,7 +173,7 @@ fn a_tick_that_stops_says_how_many_tensors_it_moved() {
         store.put(u128::from(i), &[1000], &wave(i as usize, 1000)).expect("put");
     }
     clock.set(START + 3 * HOUR);
-    // Others filled the disk: room for some of the moves, and for no compaction.
+    // Other programs filled the disk: enough space for some of the moves, but not for a compaction.
     disk.limit(Some(disk.used() + 200_000));
     let stopped = store.tick(START + 3 * HOUR).expect_err("does not fit");
     assert!(stopped.is_no_space());

@@ -19,7 +19,7 @@ fn times_smaller(sync: SyncMode, id: impl Fn(usize) -> TensorId, read_later: boo
         (0..1000).for_each(|i| assert_eq!(store.get(id(i)).expect("there").values.len(), 1000));
         store.close().expect("closes");
     }
-    // The reserve for a full disk does not come with tensors.
+    // The reserve for a full disk does not grow with the number of tensors.
     let files = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry"));
     let files = files.filter(|entry| entry.file_name() != "RESERVE");
     let bytes: u64 = files.map(|entry| entry.metadata().expect("readable").len()).sum();
@@ -33,7 +33,7 @@ fn a_thousand_floats_are_3_7_times_smaller_whatever_they_are_called_and_once_the
         for read_later in [false, true] {
             let (numbers, names) = (times_smaller(sync, number, read_later), times_smaller(sync, name, read_later));
             println!("{sync:?}, read later: {read_later}: {numbers:.3}, names {names:.3}");
-            // A list of uses has the names again.
+            // The usage log repeats the ids.
             assert!(
                 numbers >= 3.7 && names >= if read_later { 3.67 } else { 3.7 },
                 "{sync:?}, {read_later}: {numbers}, {names}"
@@ -49,7 +49,7 @@ fn an_error_that_is_allowed_is_kept_with_as_few_bits_as_the_tier() {
     let values = wave(3, 1000);
     for (max_error, bits) in [(3.0, 3), (0.2, 5), (0.05, 7), (0.02, 8)] {
         let id = format!("at most {max_error}");
-        // Cold by its pin would be 3 bits; the limit asks for more where that is too few.
+        // The pin to cold would be 3 bits; the limit requires more bits where 3 are too few.
         let config = PutOptions { max_error: Some(max_error), ..PutOptions::default() };
         store
             .put_with(&*id, &[1000], &values, &PutOptions { tier: Some(Tier::Cold), ..PutOptions::default() })

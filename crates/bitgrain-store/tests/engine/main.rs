@@ -1,4 +1,4 @@
-//! The store as its users see it, on real folders.
+//! The public interface of the store, on real folders.
 
 mod absent;
 mod batches;
@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use bitgrain_store::policy::{AbsentRule, PolicyConfig};
 use bitgrain_store::{Clock, SimulatedClock, StoreConfig, SyncMode, TensorStore};
 
-/// Values that differ by seed.
+/// Returns values that depend on the seed.
 fn wave(seed: usize, len: usize) -> Vec<f32> {
     (0..len).map(|i| ((i * 7 + seed * 13) as f32 * 0.11).sin() * (1.0 + (seed % 17) as f32)).collect()
 }
@@ -37,18 +37,18 @@ fn open(folder: &Path) -> TensorStore {
     TensorStore::open(folder, StoreConfig::default()).expect("opens")
 }
 
-/// A store that does not wait for the disk and seals its segments soon.
+/// Returns settings without fsync and with small segments.
 fn small_segments() -> StoreConfig {
     StoreConfig { segment_bytes: 16 << 10, sync: SyncMode::OnSeal, ..StoreConfig::default() }
 }
 
-/// The largest distance between two slices.
+/// Returns the largest difference between two slices.
 fn distance(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
-/// Settings with a clock of one's own.
+/// Returns settings with a clock that the test sets.
 fn with_clock(start: u64) -> (Arc<SimulatedClock>, StoreConfig) {
     let clock = Arc::new(SimulatedClock::new(start));
     let config =
@@ -56,12 +56,12 @@ fn with_clock(start: u64) -> (Arc<SimulatedClock>, StoreConfig) {
     (clock, config)
 }
 
-/// The same settings, with a policy that evicts every idle tensor.
+/// Returns the same settings with a policy that evicts every idle tensor.
 fn evicting(config: StoreConfig) -> StoreConfig {
     StoreConfig { policy: PolicyConfig { absent: AbsentRule::Any, ..config.policy }, ..config }
 }
 
-/// Says that it is over when it goes, after a panic too: so that the threads that wait for it end.
+/// Sets a flag when dropped, after a panic as well, so that waiting threads end.
 struct Over<'a>(&'a std::sync::atomic::AtomicBool);
 
 impl Drop for Over<'_> {

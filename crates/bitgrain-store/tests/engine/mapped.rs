@@ -1,10 +1,10 @@
-//! Records that are looked at in maps are those that are copied.
+//! Mapped and copied records are equal.
 
 use bitgrain_store::{CompactOptions, StoreConfig, TensorStore};
 
 use super::{small_segments, wave};
 
-/// Everything that can be read of some tensors, as bits.
+/// Returns everything that can be read of some tensors, as bits.
 fn all(store: &TensorStore, count: usize) -> Vec<u32> {
     let mut bits = Vec::new();
     for i in 0..count {
@@ -30,7 +30,7 @@ fn maps_and_copies_give_the_same_while_a_store_grows_and_shrinks() {
         for mapped in [true, false] {
             let config = StoreConfig { mapped, ..small_segments() };
             let store = TensorStore::open(folder.path(), config).expect("opens");
-            // Read, so that the segment is mapped, before it grows.
+            // Read the tensor, so that its segment is mapped before it grows.
             for i in count..count + 10 {
                 store.put(i as u128, &shape(i), &wave(i + round, shape(i).iter().product())).expect("put");
                 store.get(i as u128).expect("there");

@@ -1,4 +1,4 @@
-//! Parts of tensors are the parts of the whole.
+//! Partial reads equal slices of full reads.
 
 use bitgrain_store::{PutOptions, StoreError, Tier};
 

@@ -1,4 +1,4 @@
-//! Precision is what the caller asked for: pins hold for every write, and only a tick takes bits.
+//! Pins apply to every write, and only a tick lowers the precision.
 
 use bitgrain_store::{AbsentReads, Dependents, PutOptions, StoreConfig, StoreError, TensorStore, Tier};
 
@@ -22,7 +22,7 @@ fn a_put_has_at_least_the_bits_of_its_pin() {
     assert_eq!(put(&PutOptions { lossless: true, ..PutOptions::default() }), Tier::Lossless);
     assert_eq!(put(&at(None, Some(Tier::Lossless))), Tier::Lossless);
     assert_eq!(put(&at(Some(Tier::Cold), None)), Tier::Lossless);
-    // A limit below the error of the pin takes more bits, as without a pin.
+    // A limit below the error of the pinned tier requires more bits, as it does without a pin.
     let both = PutOptions { max_error: Some(0.02), ..at(None, Some(Tier::Cold)) };
     let cost = store.put_with("y", &[300], &values, &both).expect("put");
     assert!(cost.bound <= 0.02 && cost.tier < Tier::Cold, "{cost:?}");
@@ -59,7 +59,7 @@ fn frames_of_a_tensor_that_is_pinned_lossless_are_exact() {
     }
     store.close().expect("closes");
     let store = TensorStore::open(folder.path(), config).expect("opens");
-    // Quantized frames before and after lossless ones, in a batch too, are read as what they are.
+    // Quantized frames before and after lossless frames are read correctly, also in a batch.
     store.pin("x", None).expect("unpinned");
     let mut batch = store.batch();
     for t in 20..25_usize {
@@ -170,7 +170,7 @@ fn by_default_idle_data_stays_and_what_an_older_policy_evicted_is_an_error() {
     assert!(distance(&kept.values, &wave(1, 100)) <= kept.provenance.bound && kept.provenance.bound.is_finite());
     store.pin("kept", Some(Tier::Cold)).expect("pinned");
     store.close().expect("closes");
-    // The setting that used to be the default.
+    // The former default.
     let store = TensorStore::open(folder.path(), evicting(config.clone())).expect("opens");
     idle(&store, 24 * 40);
     assert_eq!(store.meta("evicted").expect("there").provenance.tier, Tier::Absent);
@@ -184,7 +184,7 @@ fn by_default_idle_data_stays_and_what_an_older_policy_evicted_is_an_error() {
     assert!(gone(store.snapshot().get("evicted").expect_err("no data")));
     assert!(store.contains("evicted") && store.verify().expect("reads").is_clean());
     store.close().expect("closes");
-    // Zeros for callers that ask for them.
+    // Zeros on request.
     let zeros = StoreConfig { absent_reads: AbsentReads::Zeros, ..config };
     let store = TensorStore::open(folder.path(), zeros).expect("opens");
     assert_eq!(store.get("evicted").expect("zeros").values, [0.0; 100]);

@@ -1,4 +1,4 @@
-//! Folders and settings that a store refuses.
+//! Folders and settings that a store rejects.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn a_new_store_is_not_made_among_other_files() {
     let store = open(folder.path());
     store.put("x", &[10], &wave(1, 10)).expect("put");
     drop(store);
-    // A store that is there is opened whatever lies beside it.
+    // An existing store is opened even if its folder contains other files.
     fs::write(folder.path().join("notes.txt"), "x").expect("written");
     assert!(open(folder.path()).contains("x"));
 }

@@ -1,4 +1,4 @@
-//! Readers beside a writer that is at work: no false alarms.
+//! Readers next to an active writer: they never report damage.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! Requirements for every storage. A new one is a line in [`storages`].
+//! Requirements for every storage. Add new storages to [`storages`].
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use bitgrain_store::{CompactOptions, Dependents, StoreConfig, TensorStore, Tier}
 
 use super::wave;
 
-/// A new storage of each kind, with the name of its type.
+/// Returns a new storage of each kind, with its type name.
 fn storages(folder: &Path) -> Vec<(&'static str, Arc<dyn Storage>)> {
     vec![
         ("LocalFolder", Arc::new(LocalFolder::lock(folder, true).expect("nobody else has it"))),

@@ -20,7 +20,7 @@ fn frames_come_back_within_their_bounds_after_reopening() {
     }
     store.close().expect("closes");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
-    // Goes on with the run that was read back.
+    // Continues the run that was read back.
     let next = store.append("weather", &[5, 100], &weather(40), 1040).expect("appended");
     assert!(next.index == 40 && next.role != FrameRole::Key, "{next:?}");
     assert_eq!(store.frame_count("weather").expect("temporal"), 41);
@@ -57,7 +57,7 @@ fn frames_go_with_their_tensor_and_do_not_come_back() {
     let frames = store.frames("x", 0..2).expect("readable");
     assert!(frames.iter().all(|frame| distance(&frame.values, &wave(9, 20)) <= frame.provenance.bound));
     assert_eq!(frames[1].provenance.tier, Tier::Warm);
-    // Put as a whole, it has no frames any more.
+    // After a put as one tensor, it has no frames.
     store.put("x", &[2], &[1.0, 2.0]).expect("put");
     assert!(matches!(store.frames("x", 0..1), Err(StoreError::NotTemporal { .. })));
     assert!(matches!(store.append("x", &[2], &[1.0, 2.0], 0), Err(StoreError::NotTemporal { .. })));

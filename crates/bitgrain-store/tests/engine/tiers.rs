@@ -27,7 +27,7 @@ fn an_idle_tensor_steps_down_and_its_bounds_add_up() {
             seen.push(Tier::Absent);
             break;
         }
-        // Looking at it would keep it: a snapshot does not count.
+        // A normal read would count as an access; reading a snapshot does not.
         let tensor = store.snapshot().get("x").expect("there");
         assert!(distance(&values, &tensor.values) <= tensor.provenance.measured, "hour {hour}");
         if Some(&meta.provenance.tier) != seen.last() {

@@ -9,7 +9,7 @@ const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 
-/// A store whose writes have 5 bits unless something asks for more.
+/// Returns settings that write at 5 bits unless a pin or limit requires more.
 fn sparing(config: &StoreConfig, warm_byte_cap: u64) -> StoreConfig {
     let policy = PolicyConfig { first_tier: Tier::WarmAggressive, warm_byte_cap, ..PolicyConfig::default() };
     StoreConfig { policy, ..config.clone() }
@@ -55,7 +55,7 @@ fn a_wish_that_was_taken_back_or_fulfilled_does_not_return() {
     let config = sparing(&config, 1 << 30);
     let store = TensorStore::open(folder.path(), config.clone()).expect("opens");
     let now = wanting_seven_bits(&store, &clock) + 9 * HOUR;
-    // Nine idle hours later its use asks for no more than it has.
+    // After nine idle hours, the policy does not want more bits than the tensor has.
     clock.set(now);
     let moves = store.tick(now).expect("ticks").moves;
     let tier = moves.last().map_or(Tier::WarmAggressive, |step| step.to);
@@ -63,7 +63,7 @@ fn a_wish_that_was_taken_back_or_fulfilled_does_not_return() {
     store.close().expect("closes");
     let store = TensorStore::open(folder.path(), config.clone()).expect("opens");
     assert_eq!(store.meta("x").expect("there").wanted, tier);
-    // A wish is older than a tensor that is put under the same id later.
+    // A wanted tier does not apply to a tensor that is put under the same id later.
     store.delete("x", bitgrain_store::Dependents::Refuse).expect("deleted");
     store.close().expect("closes");
     let store = TensorStore::open(folder.path(), config).expect("opens");
@@ -92,7 +92,7 @@ fn the_cap_lowers_precision_once_per_interval_from_any_caller() {
     now += 10 * MINUTE;
     assert!(tick(&store, now) > 0);
     store.close().expect("closes");
-    // With less room there is more to do, but not a second later.
+    // A smaller cap requires more moves, but not within the interval.
     let store = capped(1);
     assert_eq!(tick(&store, now + SECOND), 0);
     store.close().expect("closes");

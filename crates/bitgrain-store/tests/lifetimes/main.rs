@@ -1,4 +1,4 @@
-//! Long lives of a store under the default policy, through its public interface and a clock that the test sets.
+//! Long-term behavior of a store under the default policy, through its public interface and a simulated clock.
 
 mod model;
 mod month;
@@ -13,10 +13,10 @@ use bitgrain_store::{Clock, SimulatedClock, StoreConfig, SyncMode};
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
-/// Midnight before a Monday.
+/// Midnight at the start of a Monday.
 const MONDAY: u64 = 1_699_833_600_000;
 
-/// The default settings with such a clock, not waiting for a disk that loses no power here.
+/// Returns the default settings with such a clock, and without fsync because no power failures are simulated.
 fn with_clock() -> (Arc<SimulatedClock>, StoreConfig) {
     let clock = Arc::new(SimulatedClock::new(MONDAY));
     let config =
@@ -24,14 +24,14 @@ fn with_clock() -> (Arc<SimulatedClock>, StoreConfig) {
     (clock, config)
 }
 
-/// Values from -1 to 1, denser near 0, as embeddings and weights are.
+/// Returns values from -1 to 1, denser near 0, like embeddings and weights.
 fn values(seed: u64, len: usize) -> Vec<f32> {
     let mut dice = Dice::new(seed);
     let mut one = || dice.below(2001) as f32 / 1000.0 - 1.0;
     (0..len).map(|_| (one() + one() + one() + one()) / 4.0).collect()
 }
 
-/// The largest distance between two slices.
+/// Returns the largest difference between two slices.
 fn distance(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)

@@ -1,7 +1,7 @@
-//! Random sequences of user-level operations against what a user knows of the store.
+//! Random sequences of user-level operations, compared with a model.
 //!
-//! `BITGRAIN_MODEL_SEQUENCES` says how many sequences are run, `BITGRAIN_MODEL_SEED` where they begin. A failure names the seed of
-//! its sequence.
+//! `BITGRAIN_MODEL_SEQUENCES` sets the number of sequences, `BITGRAIN_MODEL_SEED` the first seed. A failure names
+//! the seed of its sequence.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn any_sequence_of_operations_keeps_values_pins_limits_and_tiers() {
 fn run(seed: u64, done: &mut Vec<Operation>) {
     let mut dice = Dice::new(seed);
     let (clock, config) = with_clock();
-    // A cap that some sequences reach, segments that some fill.
+    // A cap that some sequences reach, and segments that some sequences fill.
     let first_tier = *dice.pick(&[Tier::Hot, Tier::Hot, Tier::WarmAggressive]);
     let policy = PolicyConfig { first_tier, warm_byte_cap: *dice.pick(&[300, 1000, 64 << 20]), ..config.policy };
     let config = StoreConfig { policy, segment_bytes: *dice.pick(&[2000, 64 << 20]), ..config };
@@ -57,7 +57,7 @@ fn run(seed: u64, done: &mut Vec<Operation>) {
     }
 }
 
-/// A store in use, and what its user knows of it.
+/// A store and its model.
 struct Session {
     clock: Arc<SimulatedClock>,
     config: StoreConfig,
@@ -140,7 +140,7 @@ impl Session {
         Since::Other
     }
 
-    /// An operation on a tensor that is not there.
+    /// Runs an operation on a tensor that does not exist.
     fn missing(&self, result: Result<(), StoreError>) -> Since {
         assert!(matches!(result, Err(StoreError::NotFound { .. })), "{result:?}");
         Since::Other
@@ -164,11 +164,11 @@ impl Session {
         let wanted = match (options.tier, known.floor()) {
             (Some(tier), Some(floor)) => tier.min(floor),
             (Some(tier), None) | (None, Some(tier)) => tier,
-            // What the last tick wanted can only add bits.
+            // The tier wanted by the last tick can only add bits.
             (None, None) => seen.map_or(first, |seen| first.min(seen)),
         };
         match (result, known.max_error) {
-            // Use under a pin is not known to the user.
+            // The model does not track accesses under a pin.
             (Ok(cost), None) if before.pin.is_some() && options.tier.is_none() => assert!(cost.tier <= wanted, "{id}"),
             (Ok(cost), None) => assert_eq!(cost.tier, wanted, "{id}: {options:?}"),
             (Ok(cost), Some(limit)) => assert!(cost.tier <= wanted && cost.bound <= limit, "{id}: {cost:?}"),

@@ -1,4 +1,4 @@
-//! Thirty days of ordinary use, a tick every ten minutes, and the table of `docs/guide/keep-tensors.md` that says what is left.
+//! Thirty days of ordinary use with a tick every ten minutes, compared with the table in `docs/guide/keep-tensors.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ enum Use {
     Append,
 }
 
-/// Name in the guide, and what is done at a day of the week (0 is Monday), and a time of that day.
+/// Name in the guide, and the operations for a weekday (0 is Monday) and a time of day.
 type Pattern = (&'static str, fn(u64, u64, u64) -> Use);
 
 const PATTERNS: [Pattern; 9] = [
@@ -51,12 +51,12 @@ fn read(condition: bool) -> Use {
 /// Result of one pattern.
 struct Lived {
     original: Vec<Vec<f32>>,
-    /// Largest error of any read so far, as a share of the largest value.
+    /// Largest error of any read so far, relative to the largest value.
     worst: f32,
 }
 
 impl Lived {
-    /// Compares a read with what was put or appended last.
+    /// Compares a read with the values that were put or appended last.
     fn check(&mut self, read: &[f32], bound: f32, what: &str) {
         let original = self.original.last().expect("put before");
         let error = distance(read, original);
@@ -109,7 +109,7 @@ fn a_month_of_ordinary_use_loses_no_tensor_and_ends_as_the_guide_says() {
         }
         store.tick(now).expect("ticks");
         if time == 0 {
-            // A snapshot reads without being counted as use: no tensor is ever missing, used or not.
+            // Snapshot reads do not count as accesses. No tensor may ever be missing, whether it is used or not.
             let snapshot = store.snapshot();
             for (name, lived) in &mut lived {
                 let tensor = snapshot.get(*name).expect("readable");

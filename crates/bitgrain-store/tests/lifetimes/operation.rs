@@ -1,14 +1,14 @@
-//! User-level operations, rolled by dice.
+//! Random user-level operations.
 
 use bitgrain_store::Tier;
 use bitgrain_store::storage::simulated::Dice;
 
 use super::{HOUR, MINUTE};
 
-/// Tensors that operations are about. Those at the end are temporal, mostly.
+/// Ids that operations use. The last ones are mostly temporal.
 pub(crate) const IDS: [&str; 6] = ["a", "b", "c", "d", "frames/1", "frames/2"];
 
-/// The tensor that is reconstructed, and what it is reconstructed from.
+/// The reconstructed tensor and its base.
 pub(crate) const DERIVED: [&str; 2] = ["derived", "base"];
 
 /// One operation.
@@ -33,7 +33,7 @@ pub(crate) enum Operation {
     Limit(&'static str, Option<f32>),
     Note(&'static str),
     Delete(&'static str),
-    /// Puts both again, and says how one is made of the other.
+    /// Puts both tensors again, and sets the reconstruction of one from the other.
     Derive(u64),
     Tick {
         after: u64,

@@ -1,4 +1,4 @@
-//! The reference: values as put, pins, limits, and the tiers seen last.
+//! The model: values as put, pins, limits, and the last observed tiers.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use super::distance;
 
 pub(crate) const SHAPE: [usize; 2] = [4, 48];
 
-/// One tensor as the user knows it.
+/// Expected state of one tensor.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
-    /// Values as they were put or appended: one frame for each append.
+    /// Values as put or appended, with one frame per append.
     pub(crate) originals: Vec<Vec<f32>>,
     pub(crate) temporal: bool,
     pub(crate) pin: Option<Tier>,
     pub(crate) max_error: Option<f32>,
     pub(crate) reconstructable: bool,
-    /// Tier of the data, and of each frame, when they were last seen.
+    /// Last observed tier of the data and of each frame.
     pub(crate) tier: Option<Tier>,
     pub(crate) frame_tiers: Vec<Tier>,
 }
 
 impl Known {
-    /// The pin, if it holds data.
+    /// Returns the pin if it is a tier with data.
     pub(crate) fn floor(&self) -> Option<Tier> {
         self.pin.filter(|pin| *pin != Tier::Absent)
     }
 }
 
-/// All tensors as the user knows them.
+/// Expected state of all tensors.
 pub(crate) type World = BTreeMap<&'static str, Known>;
 
-/// Whether tiers may have fewer bits than when they were last seen.
+/// Whether tiers may have fewer bits than last observed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Since {
     Tick,
     Other,
 }
 
-/// Compares a store with what the user knows. Does not count as use.
+/// Compares a store with the model. Does not count as access.
 pub(crate) fn check(store: &TensorStore, world: &mut World, since: Since) {
     let snapshot = store.snapshot();
     assert_eq!(snapshot.len(), world.len(), "{:?} and {:?}", snapshot.ids(), world.keys());
@@ -56,7 +56,7 @@ pub(crate) fn check(store: &TensorStore, world: &mut World, since: Since) {
     }
 }
 
-/// Only a tick lowers a tier, never below the pin, and never to absent without a way back.
+/// Checks that only a tick lowered a tier, not below the pin, and not to absent without a reconstruction.
 fn check_tier(id: &str, known: &Known, tier: Tier, since: Since) {
     if let Some(before) = known.tier.filter(|before| *before != tier) {
         assert_eq!(since, Since::Tick, "{id} went from {before:?} to {tier:?} without a tick");
@@ -67,7 +67,7 @@ fn check_tier(id: &str, known: &Known, tier: Tier, since: Since) {
     assert!(tier != Tier::Absent || known.reconstructable, "{id} has no data");
 }
 
-/// Every value is within its bound; returns the largest bound.
+/// Checks that every value is within its bound; returns the largest bound.
 fn check_values(snapshot: &Snapshot, id: &str, known: &Known, meta: &TensorMeta) -> f32 {
     if !known.temporal {
         assert_eq!(meta.frames, None, "{id}");

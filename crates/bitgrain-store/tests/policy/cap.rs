@@ -1,4 +1,4 @@
-//! Bytes of warm tensors: down to the cap, up only well below it, and no back and forth around it.
+//! The cap on warm bytes: tensors move down to the cap, move up only well below it, and do not oscillate around it.
 
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Warm, WarmAggressive};
 use bitgrain_store::policy::{Candidate, CapState, PolicyConfig, Reason, TierBounds, TierPlan, estimated_bytes, plan};
@@ -9,7 +9,7 @@ fn capped(warm_byte_cap: u64) -> PolicyConfig {
     PolicyConfig { warm_byte_cap, ..PolicyConfig::default() }
 }
 
-/// A tensor whose use is warm, last used `age` before `START`.
+/// Returns a tensor with warm usage, last accessed `age` before `START`.
 fn used(tier: Tier, bytes: u64, age: u64) -> Candidate {
     let mut c = Candidate { bytes, ..tensor(tier) };
     c.usage.touch(START - age, &PolicyConfig::default());
@@ -107,7 +107,7 @@ fn tensors_shrink_for_the_cap_at_most_once_a_minute() {
 
 #[test]
 fn seven_bits_are_wanted_again_below_four_fifths_of_the_cap() {
-    // 440 bytes at 5 bits are 600 at 7.
+    // 440 bytes at 5 bits correspond to 600 bytes at 7 bits.
     let tensors = [used(WarmAggressive, 440, 2), used(Warm, 1000, 1)];
     let wishes = |cap| planned(&capped(cap), &tensors).wishes.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>();
     assert_eq!(wishes(2000), [(0, Warm)]); // 1600 of 2000
@@ -174,7 +174,7 @@ fn sums_beyond_all_bytes_do_not_overflow() {
     }
 }
 
-/// Moves for the cap, and wishes changed, in two days of a warm set that swings around the cap.
+/// Returns the moves for the cap and the changed wanted tiers in two days of a warm set that oscillates around the cap.
 fn swinging(warm_hysteresis: f32) -> (usize, usize) {
     const MIB: u64 = 1 << 20;
     let mut world = World::new(PolicyConfig { warm_hysteresis, ..PolicyConfig::default() });
@@ -182,14 +182,14 @@ fn swinging(warm_hysteresis: f32) -> (usize, usize) {
     (0..60).for_each(|_| _ = world.add(Warm, MIB, START));
     for minute in 1..2 * DAY / MINUTE {
         let now = START + minute * MINUTE;
-        // Eight guests, ten minutes of every hour.
+        // Eight occasional tensors, accessed for ten minutes of every hour.
         if minute % 60 == 50 {
             (0..8).for_each(|_| _ = world.add(Warm, MIB, now));
         } else if minute % 60 == 0 {
             world.tensors.truncate(60);
             world.bounds.truncate(60);
         }
-        // The others are read or replaced each hour, in turn.
+        // The others are read or replaced every hour, in turn.
         for index in 0..60 {
             match (minute + 2 * index as u64) % 120 {
                 0 => world.put(index, now),

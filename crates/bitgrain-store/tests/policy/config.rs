@@ -1,11 +1,11 @@
-//! Every field has a range; what is outside is refused by name.
+//! Every field has a range; a value outside is rejected with the name of the field.
 
 use std::time::Duration;
 
 use bitgrain_store::Tier;
 use bitgrain_store::policy::{PolicyConfig, PolicyError};
 
-/// The field that `check` refuses after `change`, or none.
+/// Returns the field that `check` rejects after `change`, if any.
 fn refused(change: impl FnOnce(&mut PolicyConfig)) -> Option<&'static str> {
     let mut config = PolicyConfig::default();
     change(&mut config);
@@ -49,7 +49,7 @@ fn numbers_outside_their_range_are_refused_by_name() {
             assert!(refused(|c| *field(c) = wrong).is_some(), "{name} {wrong}");
         }
     }
-    // Where no other field is concerned, it is the field itself that is named.
+    // If no other field is involved, the error names the field itself.
     assert_eq!(refused(|c| c.ema_weight = 0.0), Some("ema_weight"));
     assert_eq!(refused(|c| c.score_hysteresis = 1.0), Some("score_hysteresis"));
     assert_eq!(refused(|c| c.warm_hysteresis = 1.0), Some("warm_hysteresis"));

@@ -1,4 +1,4 @@
-//! Days of simulated use: who ends where, and how often data moves on the way.
+//! Days of simulated use: final tiers, and the number of moves.
 
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Warm};
 use bitgrain_store::policy::{PolicyConfig, Reason};
@@ -6,12 +6,12 @@ use bitgrain_store::storage::simulated::Dice;
 
 use crate::world::{DAY, HOUR, MINUTE, START, World, evicting};
 
-/// A world that never has too many warm bytes.
+/// Returns a world whose warm bytes never reach the cap.
 fn roomy() -> World {
     World::new(PolicyConfig { warm_byte_cap: u64::MAX, ..evicting() })
 }
 
-/// Tiers of tensor `index` in order, with the hours between.
+/// Returns the tiers of tensor `index` in order, with the hours between them.
 fn path(world: &World, index: usize) -> Vec<(Tier, f64)> {
     let moves = world.moved.iter().filter(|m| m.index == index);
     moves.map(|m| (m.to, (m.time - START) as f64 / HOUR as f64)).collect()
@@ -96,7 +96,7 @@ fn a_night_without_reads_does_not_cost_a_busy_tensor_its_data() {
     world.add(Hot, 1000, START);
     for minute in 0..7 * DAY / MINUTE {
         let now = START + minute * MINUTE;
-        // Eight hours of work, sixteen of rest; values are replaced each morning.
+        // Eight hours of use, sixteen idle; values are replaced every morning.
         if now % DAY < 8 * HOUR && minute % 5 == 0 {
             if now % DAY < 5 * MINUTE { world.put(0, now) } else { world.read(0, now) }
         }
@@ -163,7 +163,7 @@ fn bits_are_where_the_reads_are() {
     assert!(share(8) > 0.45 && share(8) + share(7) > 0.6, "{} {}", share(8), share(7));
     assert!(held(Hot) < TENSORS / 10, "{}", held(Hot));
     assert!(held(Cold) > TENSORS / 2, "{}", held(Cold));
-    // Without writes, data only steps down: at most three steps each.
+    // Without writes, the precision only decreases: at most three steps per tensor.
     assert!((0..TENSORS).all(|index| path(&world, index).len() <= 3));
     assert!(world.moved.iter().all(|m| m.reason == Reason::Use && m.to > m.from));
 }
@@ -179,7 +179,7 @@ fn a_clock_that_goes_back_moves_nothing() {
         (0..3).for_each(|index| world.read(index, now));
     }
     assert!(world.tensors.iter().all(|c| c.usage.last == START));
-    // And when it is right again, everything is as if it always had been.
+    // After the clock is corrected, the result is as if it had always been right.
     let mut straight = roomy();
     for tier in [Hot, Warm, Cold] {
         straight.add(tier, 1000, START);

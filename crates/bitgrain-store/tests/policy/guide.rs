@@ -22,7 +22,7 @@ fn time(time: Duration) -> String {
 
 #[test]
 fn the_settings_are_the_fields_with_their_defaults() {
-    // By name, so that a new field does not compile until it is in the table.
+    // Fields are listed by name, so that a new field does not compile until it is in the table.
     let PolicyConfig {
         period,
         ema_weight,

@@ -1,4 +1,4 @@
-//! The tier policy: thresholds, days of simulated use, the cap of warm bytes, and what holds for any tensor.
+//! The tier policy: thresholds, days of simulated use, the cap on warm bytes, and general properties.
 
 mod cap;
 mod config;

@@ -1,4 +1,4 @@
-//! Properties that hold for any tensor, any use and any valid configuration.
+//! Properties that hold for any tensor, any usage and any valid configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn holds(config: &PolicyConfig, c: &Candidate, to: Tier, reason: Reason) -> Resu
     Ok(())
 }
 
-/// The plan by what the candidates are called rather than where they stand.
+/// Returns the plan by candidate names instead of positions.
 fn by_name(plan: &TierPlan, names: &[usize]) -> (BTreeMap<usize, (Tier, Reason)>, BTreeMap<usize, Tier>) {
     let moves = plan.moves.iter().map(|m| (names[m.index], (m.tier, m.reason))).collect();
     (moves, plan.wishes.iter().map(|w| (names[w.index], w.tier)).collect())
@@ -119,7 +119,7 @@ proptest! {
         if decision.step.is_none() {
             prop_assert_eq!(again, decision);
         } else if decision.step != Some(Absent) && c.pinned.is_none() {
-            // What stepped down does not at once wish to be back.
+            // A tensor that stepped down does not want to step up immediately.
             prop_assert!(again.wanted >= decision.wanted.min(after.stored));
         }
     }
@@ -155,7 +155,7 @@ proptest! {
         let before: u64 = tensors.iter().filter(|c| is_warm(c.stored)).map(|c| c.bytes).sum();
         prop_assert_eq!(made.warm_bytes_before, before);
         if due && made.warm_bytes_after > config.warm_byte_cap {
-            // Whatever is left at 7 bits got there now, is pinned, or would err too much.
+            // Tensors that remain at 7 bits arrived just now, are pinned, or would exceed their error limit.
             for (c, was) in after.iter().zip(&tensors).filter(|(c, was)| c.stored == Warm && was.stored == Warm) {
                 let pinned = c.pinned.is_some_and(|pin| pin < WarmAggressive);
                 let limited = c.max_error.is_some_and(|limit| c.bounds.at(WarmAggressive) > limit);
@@ -171,7 +171,7 @@ proptest! {
         tensors in vec(candidates(), 1..60), config in configs(), keys in vec(any::<u32>(), 60),
     ) {
         let mut tensors = tensors;
-        // No two were used at the same time.
+        // All accesses have different times.
         tensors.iter_mut().enumerate().for_each(|(i, c)| c.usage.last -= c.usage.last % 100 + i as u64);
         let names: Vec<usize> = (0..tensors.len()).collect();
         let mut other = names.clone();
@@ -185,7 +185,7 @@ proptest! {
 
     #[test]
     fn wishes_that_were_taken_note_of_are_not_made_again(tensors in vec(candidates(), 0..60), config in configs()) {
-        // Nothing may move: all came to their tiers just now, and so did those that shrank for the cap.
+        // No move is due: all tensors just changed tiers, including those that shrank for the cap.
         let config = PolicyConfig { residency: Duration::from_secs(100 * 365 * 86_400), ..config };
         let state = CapState { last_downgrade: Some(NOW) };
         let made = plan(&config, NOW, tensors.iter().copied(), &state);
@@ -206,7 +206,7 @@ proptest! {
         for (tier, pinned, max_error, bytes) in seeds {
             let index = world.add(tier, bytes, START);
             world.tensors[index].pinned = pinned;
-            // A limit that the data keeps to begin with.
+            // A limit that the initial data satisfies.
             world.tensors[index].max_error = max_error.map(|limit| limit.max(world.bounds[index]));
         }
         let mut now = START;

@@ -1,4 +1,4 @@
-//! Each threshold at its value and just beside it.
+//! Each threshold at its value and next to it.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::world::{DAY, HOUR, tensor};
 
 const NOW: u64 = 1000 * DAY;
 
-/// A score of exactly 16 for each bit of the window: no average, no recency, and a period that does not end.
+/// Returns settings with a score of exactly 16 per bit of the window: no average, no recency, an unlimited period.
 fn exact() -> PolicyConfig {
     let config = PolicyConfig {
         period: Duration::from_secs(100 * 365 * 86_400),
@@ -22,7 +22,7 @@ fn exact() -> PolicyConfig {
     config
 }
 
-/// A tensor at `tier` for long, last used a moment ago, with `sixteenths` bits in its window.
+/// Returns a tensor that has long been at `tier`, was just accessed, and has `sixteenths` bits in its window.
 fn scored(tier: Tier, sixteenths: u32) -> Candidate {
     let window = (1_u128 << sixteenths) - 1;
     let window = u64::try_from(window).expect("64 bits at most");

@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use crate::world::{DAY, HOUR, MINUTE, SECOND, START};
 
-/// The score from a list of all accesses, period after period, as its definition has it.
+/// Computes the score from a list of all accesses, period by period, as defined.
 fn score_of_history(accesses: &[u64], now: u64, config: &PolicyConfig) -> f64 {
     let period = u64::try_from(config.period.as_millis()).expect("ten minutes");
     let (first, last) = (accesses[0] / period, accesses[accesses.len() - 1]);
     let used = |p: u64| accesses.iter().any(|t| t / period == p);
-    // The period that is not over counts if it was used.
+    // The current period counts if it has an access.
     let end = if used(now / period) { now / period } else { now / period - 1 };
     let weight = f64::from(config.ema_weight);
     let mut ema = 0.0;
@@ -93,7 +93,7 @@ fn threads_lose_no_access_and_no_period() {
 fn a_period_that_two_threads_begin_counts_once() {
     let config = PolicyConfig::default();
     let (shared, rounds, arrived) = (SharedUsage::default(), 50_000_u64, AtomicU64::new(0));
-    // They wait for each other without sleep: so they begin within a few instructions of each other.
+    // The threads spin instead of sleeping, so that they start within a few instructions of each other.
     let meet = |times: u64| {
         arrived.fetch_add(1, Ordering::AcqRel);
         let mut spins = 0_u32;
@@ -109,7 +109,7 @@ fn a_period_that_two_threads_begin_counts_once() {
             meet(2 * round + 1);
             shared.touch(now, &config);
             meet(2 * round + 2);
-            // Looked at in every period: use forgets, a mistake too.
+            // Queried in every period: usage decays, and so does an error.
             alone.touch(now, &config);
             wrong += u32::from(shared.load() != Usage { accesses: 2 * (round + 1), ..alone });
         }

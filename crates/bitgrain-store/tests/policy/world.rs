@@ -1,4 +1,4 @@
-//! A store without data: candidates, a clock that the test turns, and plans that are carried out.
+//! A store without data: candidates, a simulated clock, and plans that are applied.
 
 use bitgrain_store::Tier;
 use bitgrain_store::policy::{
@@ -21,12 +21,12 @@ pub(crate) fn step_of(tier: Tier) -> f32 {
     }
 }
 
-/// Bounds after one more encoding of data that has `bound` already.
+/// Returns the bounds after one more encoding of data with bound `bound`.
 pub(crate) fn bounds_after(bound: f32) -> TierBounds {
     TierBounds::new(Tier::ALL.map(|tier| bound + step_of(tier)))
 }
 
-/// A tensor at `tier` without accesses.
+/// Returns a tensor at `tier` without accesses.
 pub(crate) fn tensor(tier: Tier) -> Candidate {
     Candidate {
         usage: Usage::default(),
@@ -41,7 +41,7 @@ pub(crate) fn tensor(tier: Tier) -> Candidate {
     }
 }
 
-/// A move that was carried out.
+/// An applied move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moved {
     pub(crate) time: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Moved {
     pub(crate) reason: Reason,
 }
 
-/// The default policy, but every idle tensor is evicted.
+/// Returns the default policy, except that every idle tensor is evicted.
 pub(crate) fn evicting() -> PolicyConfig {
     PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() }
 }
@@ -59,7 +59,7 @@ pub(crate) fn evicting() -> PolicyConfig {
 pub(crate) struct World {
     pub(crate) config: PolicyConfig,
     pub(crate) tensors: Vec<Candidate>,
-    /// Bound of the data as it is.
+    /// Bound of the current data.
     pub(crate) bounds: Vec<f32>,
     pub(crate) state: CapState,
     pub(crate) moved: Vec<Moved>,
@@ -71,7 +71,7 @@ impl World {
         Self { config, tensors: Vec::new(), bounds: Vec::new(), state: CapState::default(), moved: Vec::new() }
     }
 
-    /// Puts a new tensor that has `bytes` at its tier.
+    /// Puts a new tensor with `bytes` at its tier.
     pub(crate) fn add(&mut self, tier: Tier, bytes: u64, now: u64) -> usize {
         let mut c = Candidate { changed_at: now, bytes, ..tensor(tier) };
         c.usage.touch(now, &self.config);
@@ -84,7 +84,7 @@ impl World {
         self.tensors[index].usage.touch(now, &self.config);
     }
 
-    /// Replaces the values: the tier is the one that is wanted with this access counted.
+    /// Replaces the values, at the tier that is wanted with this access included.
     pub(crate) fn put(&mut self, index: usize, now: u64) {
         let c = &mut self.tensors[index];
         c.usage.touch(now, &self.config);
@@ -98,7 +98,7 @@ impl World {
         c.bounds = bounds_after(step_of(tier));
     }
 
-    /// Plans and carries it out.
+    /// Plans moves and applies them.
     pub(crate) fn tick(&mut self, now: u64) -> TierPlan {
         let plan = plan(&self.config, now, self.tensors.iter().copied(), &self.state);
         for m in &plan.moves {

@@ -28,10 +28,10 @@ fn error(x: &[f32], y: &[f32]) -> f64 {
     x.iter().zip(y).map(|(&x, &y)| (f64::from(x) - f64::from(y)).abs()).fold(0.0, f64::max)
 }
 
-/// Largest error of a block whose largest magnitude is `max`, by what its frame's role promises.
+/// Returns the guaranteed error of a block with largest magnitude `max`, by the role of its frame.
 fn allowed(settings: &FrameConfig, role: FrameRole, max: f32) -> f64 {
     let FrameConfig { width, drift, .. } = *settings;
-    // A scale stored as f16 is up to 2^-10 wider than the one it stands for.
+    // A scale stored as f16 is up to 2^-10 larger than the exact one.
     let halved = f64::from(bound(width, max)) * (1.0 + 1.0 / 1024.0) + f64::from(f32::from_bits(1));
     match role {
         FrameRole::Key => halved,
@@ -58,7 +58,7 @@ proptest! {
             prop_assert!(error(values, &back) <= f64::from(head.measured), "{head:?}");
             prop_assert!(head.key_back < settings.run_frames.max(1), "{head:?}");
             if head.role == FrameRole::Key {
-                // Stored scales are not below those of the values: the largest value has a code of its own.
+                // Stored scales are at least those of the values, so the largest value does not saturate.
                 let mut scales = vec![0.0; count.div_ceil(settings.block.get())];
                 head.scale_type.read(head.width, &frame.body, &mut scales).expect("just written");
                 let least = values.chunks(settings.block.get()).map(|block| block_scale(head.width, max_abs(block)));
@@ -69,7 +69,7 @@ proptest! {
                 let allowed = allowed(&settings, head.role, max_abs(values));
                 prop_assert!(error(values, back) <= allowed, "{head:?}: {values:?} came back as {back:?}");
                 promised = promised.max(allowed);
-                // No block of a key frame vanishes.
+                // A nonzero block of a key frame does not decode to zeros.
                 if head.role == FrameRole::Key && max_abs(values) > 0.0 {
                     prop_assert!(max_abs(back) > 0.0, "{values:?}");
                 }
@@ -85,7 +85,7 @@ proptest! {
         let series = temper.series(seed, count, 10);
         let frames = encoded(settings, &series);
         prop_assert_eq!(&frames, &encoded(settings, &series));
-        // One decoder along the series gives the bits that each frame gives by itself.
+        // Decoding the series in order gives the same bits as decoding each frame on its own.
         let mut decoder: Option<RunDecoder> = None;
         let mut out = vec![0.0; count];
         for (i, frame) in frames.iter().enumerate() {
@@ -115,7 +115,7 @@ proptest! {
         if frames[scales].head.role == FrameRole::DifferenceKey {
             decoder.load_scales(scales as u64, &frames[scales].head, &frames[scales].body).expect("a difference key");
         }
-        // Other settings, such as those of another tier, may go on with the run too.
+        // Other settings, such as those of another tier, can continue the run.
         let mut encoder = FrameEncoder::resume(other, &decoder, 4);
         for values in &series[4..] {
             frames.push(encoder.encode(values).expect("finite"));
@@ -158,7 +158,7 @@ fn scales_that_halves_cannot_hold_are_stored_as_f32() {
 
 #[test]
 fn a_small_block_beside_a_large_one_is_as_good_as_by_itself() {
-    // Only the large block moves little enough; a bound of the whole frame would not protect the small one.
+    // Only the large block changes little enough; a bound for the whole frame would not protect the small one.
     let frame =
         |t: f32| -> Vec<f32> { (0..128).map(|i| if i < 64 { 1e6 + t } else { (i as f32 + t).sin() }).collect() };
     let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 128);
@@ -181,7 +181,7 @@ fn the_rounding_of_the_sum_is_in_the_bound_of_a_difference() {
         assert_eq!((head.role, head.width), (FrameRole::DifferenceKey, BitWidth::W2));
         let mut scale = [0.0];
         head.scale_type.read(head.width, &frames[1].body, &mut scale).expect("just written");
-        // Halfway between two codes, where the error is half a step: rounding comes on top of that.
+        // Midway between two codes, where the error is half a step plus rounding.
         let key = decoded(&frames, 0, 64);
         let values: Vec<f32> = key.iter().map(|&key| (f64::from(key) + 0.5 * f64::from(scale[0])) as f32).collect();
         let mut decoder = RunDecoder::new(0, &frames[0].head, &frames[0].body, 64).expect("a key frame");
@@ -204,7 +204,7 @@ fn scales_of_another_width_are_not_shared_however_much_may_lie_idle() {
     let mut encoder = FrameEncoder::new(narrow, 64);
     encoder.encode(&values).expect("finite");
     encoder.set_config(wide);
-    // Turned around, so that a difference is of no use.
+    // The sign is flipped, so that a difference does not help.
     let values: Vec<f32> = values.iter().map(|value| -value).collect();
     assert!(encoder.encode(&values).expect("finite").head.bound <= 1.001 * bound(BitWidth::W8, 1.0));
 }

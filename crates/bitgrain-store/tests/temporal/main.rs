@@ -1,4 +1,4 @@
-//! Frames of temporal tensors: bounds that hold for every series, bytes that are refused, sizes that were promised.
+//! Frames of temporal tensors: bounds for every series, rejected bytes, and guaranteed sizes.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

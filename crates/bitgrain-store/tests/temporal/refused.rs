@@ -1,4 +1,4 @@
-//! Values and bytes that are refused.
+//! Values and bytes that are rejected.
 
 use bitgrain_codec::{BitWidth, CodecErr};
 use bitgrain_store::StoreError;
@@ -6,7 +6,7 @@ use bitgrain_store::temporal::{EncodedFrame, EncodedFrameHead, FrameConfig, Fram
 
 use super::series::{Temper, encoded};
 
-/// A run with every role in it, and the number of values of a frame.
+/// Returns a run with every role, and the number of values per frame.
 fn run() -> (Vec<EncodedFrame>, usize) {
     let frames = encoded(FrameConfig::new(BitWidth::W8), &Temper::Kelvin.series(3, 100, 6));
     let roles: Vec<FrameRole> = frames.iter().map(|frame| frame.head.role).collect();
@@ -44,7 +44,7 @@ fn bodies_of_the_wrong_length_are_refused() {
             assert!(matches!(refused, Err(StoreError::FrameBody { .. })), "frame {i}: {refused:?}");
         }
     }
-    // A count that the bytes do not have allocates nothing.
+    // A count beyond the available bytes does not cause an allocation.
     assert!(RunDecoder::new(0, &frames[0].head, &frames[0].body, usize::MAX).is_err());
     let refused = decoder.decode_into(2, &frames[2].head, &frames[2].body, &mut out[1..]);
     assert!(matches!(refused, Err(StoreError::FrameShape { expected: 100, got: 99 })));
@@ -66,11 +66,11 @@ fn frames_of_another_run_are_refused() {
     assert!(refused(&good, 1, &|head| head.key_back = 0));
     assert!(refused(&good, 2, &|head| head.key_back = 1));
     assert!(refused(&good, 2, &|head| head.scales_back = 2));
-    // At the width of other scales, with as many bytes as that takes.
+    // With the width of other scales, and the matching number of bytes.
     let wider = EncodedFrameHead { width: BitWidth::W8, ..frames[2].head };
     let refused_width = good.decode_into(2, &wider, &vec![0; wider.body_len(count)], &mut vec![0.0; count]);
     assert!(matches!(refused_width, Err(StoreError::FrameOutOfRun { index: 2, needed: 1, .. })), "{refused_width:?}");
-    // Without the scales it needs.
+    // Without the required scales.
     let bare = RunDecoder::new(0, &frames[0].head, &frames[0].body, count).expect("a key frame");
     assert!(refused(&bare, 2, &|_| ()));
     assert!(RunDecoder::new(1, &frames[1].head, &frames[1].body, count).is_err());

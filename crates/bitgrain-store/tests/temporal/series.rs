@@ -1,31 +1,31 @@
-//! Series of frames of every temper, the same for the same seed.
+//! Reproducible series of frames of several kinds.
 
 use bitgrain_store::temporal::{EncodedFrame, FrameConfig, FrameEncoder, FrameRole, RunDecoder};
 
-/// A series of one temper.
+/// Kind of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Temper {
-    /// Each value takes small steps of its own.
+    /// Each value moves in small independent steps.
     Walk,
-    /// A walk with sudden changes of level.
+    /// A random walk with sudden level changes.
     Jumps,
-    /// Everything grows by a few per cent a frame.
+    /// All values grow by a few percent per frame.
     Growth,
     /// Signs flip from frame to frame.
     Flips,
-    /// Far from zero, close to each other.
+    /// Values far from zero and close to each other.
     Kelvin,
-    /// Blocks that become zero and come back.
+    /// Blocks that become zero and nonzero again.
     Zeros,
-    /// Multiples of the smallest number.
+    /// Multiples of the smallest positive number.
     Subnormals,
-    /// Up to the largest number, with differences beyond it.
+    /// Values up to the largest number, with differences that overflow.
     Huge,
-    /// Blocks of very different sizes, each at rest but for a millionth.
+    /// Blocks of very different magnitudes that change by a millionth.
     Mixed,
-    /// Values change places within a block, and all of them shrink a little: the scales stay good.
+    /// Values are permuted within a block and shrink slightly, so that the scales stay valid.
     Shuffled,
-    /// Any finite bits at all.
+    /// Any finite bit pattern.
     Anything,
 }
 
@@ -44,7 +44,7 @@ impl Temper {
         Self::Anything,
     ];
 
-    /// `frames` frames of `count` values.
+    /// Returns `frames` frames of `count` values.
     pub(crate) fn series(self, seed: u64, count: usize, frames: usize) -> Vec<Vec<f32>> {
         let mut random = Random(seed);
         let mut level: Vec<f32> = (0..count).map(|_| random.signed()).collect();
@@ -81,7 +81,7 @@ impl Temper {
     }
 }
 
-/// A generator that is good enough to spread values.
+/// A simple random generator.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -94,19 +94,19 @@ impl Random {
         self.bits() % limit
     }
 
-    /// From -1 to 1.
+    /// Returns a value from -1 to 1.
     pub(crate) fn signed(&mut self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 23) as f32 - 1.0
     }
 }
 
-/// All frames encoded, one after another.
+/// Encodes all frames in order.
 pub(crate) fn encoded(settings: FrameConfig, series: &[Vec<f32>]) -> Vec<EncodedFrame> {
     let mut encoder = FrameEncoder::new(settings, series.first().map_or(0, Vec::len));
     series.iter().map(|frame| encoder.encode(frame).expect("finite and of one length")).collect()
 }
 
-/// Frame `index` decoded by itself, with nothing read but the frames it says it needs.
+/// Decodes frame `index` on its own, reading only the frames that it depends on.
 pub(crate) fn decoded(frames: &[EncodedFrame], index: usize, count: usize) -> Vec<f32> {
     let EncodedFrame { head, body } = &frames[index];
     let at = |index: u64| &frames[usize::try_from(index).expect("small")];

@@ -1,4 +1,4 @@
-//! Sizes that were promised.
+//! Guaranteed sizes.
 
 use bitgrain_codec::{BitWidth, BlockFormat, Drift, ScaleType};
 use bitgrain_store::temporal::{EncodedFrame, FrameConfig, FrameEncoder, FrameRole};
@@ -21,7 +21,7 @@ fn gain(width: BitWidth, series: &[Vec<f32>]) -> f64 {
     for (values, frame) in series.iter().zip(&frames) {
         let bytes = format.encode(values).expect("finite");
         let bound = format.bound(&bytes, values.len()).expect("just written");
-        // The scales of key frames are halves, up to 2^-10 wider.
+        // The scales of key frames are f16, up to 2^-10 larger.
         let slack = if frame.head.role.is_difference() { 1.0 } else { 1.001 };
         assert!(frame.head.bound <= bound * slack, "{:?}, {bound} plain", frame.head);
         plain += bytes.len();
@@ -31,7 +31,7 @@ fn gain(width: BitWidth, series: &[Vec<f32>]) -> f64 {
 
 #[test]
 fn a_hundred_stationary_frames_share_scales_for_the_seeds_four_times() {
-    // Each block keeps its maximum: values change places.
+    // Values are permuted, so each block keeps its maximum.
     let mut random = Random(5);
     let mut level: Vec<f32> = (0..64 * 16).map(|_| random.signed()).collect();
     let series: Vec<Vec<f32>> = (0..100)
@@ -61,7 +61,7 @@ fn differences_make_series_far_from_zero_much_smaller() {
 
 #[test]
 fn differences_pay_even_when_the_series_wanders_off() {
-    // Half a step of the key frame's scale a frame: no key frame serves for long.
+    // Half a step of the key frame's scale per frame: a key frame is soon obsolete.
     let series: Vec<Vec<f32>> =
         (0..200).map(|t| (0..1024).map(|i| 290.0 + t as f32 + (i as f32 * 0.1).sin()).collect()).collect();
     let frames = encoded(FrameConfig::new(BitWidth::W8), &series);
@@ -82,7 +82,7 @@ fn noise_around_zero_costs_no_more_than_plain_frames() {
 #[test]
 fn with_no_drift_at_all_frames_still_share_what_they_would_have_by_themselves() {
     let settings = FrameConfig { drift: Drift::new(0.0).expect("in range"), ..FrameConfig::new(BitWidth::W8) };
-    // A scale that is rounded up as f16, so that the frame's maximum is below its range.
+    // A scale that is rounded up to f16, so that the maximum of the frame is below its range.
     let frame: Vec<f32> = (0..64).map(|i| 1.0001 * (i as f32 / 31.5 - 1.0)).collect();
     let turned: Vec<f32> = frame.iter().map(|value| -value).collect();
     let frames = encoded(settings, &[frame, turned]);
@@ -107,7 +107,7 @@ fn a_clone_is_not_part_of_the_run_until_it_is_kept() {
     let mut lost = encoder.clone();
     let first = lost.encode(&[291.0; 64]).expect("finite");
     assert_eq!((first.head.role, first.head.key_back), (FrameRole::DifferenceKey, 1));
-    // The frame was never stored: the next one must not use its scales.
+    // The frame was never stored, so the next one must not use its scales.
     assert_eq!(encoder.encode(&[291.0; 64]).expect("finite"), first);
     assert_eq!(encoder.encode(&[291.5; 64]).expect("finite").head.role, FrameRole::DifferenceShared);
 }
