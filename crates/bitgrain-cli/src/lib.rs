@@ -26,7 +26,7 @@ use crate::error::CliError;
 
 /// Quantization engine for machine learning: tensors, model files, gradient-boosted trees and a tensor store
 #[derive(Debug, Parser)]
-#[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "bitgrain", version, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
     Inspect(cmd::inspect::Args),
     Train(Box<cmd::train::Args>),

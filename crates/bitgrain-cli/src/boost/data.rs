@@ -29,7 +29,7 @@ pub(crate) struct Source {
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
     /// Class weights: `balanced` gives all classes the same total weight.
-    #[arg(long, value_enum, value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "MODE")]
     class_weight: Option<ClassWeight>,
     /// Numeric columns to treat as categorical; string columns always are.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Folder of the model.
     model: PathBuf,
     /// Sentences to embed.
-    #[arg(value_name = "TEXT", required_unless_present = "file")]
+    #[arg(value_name = "SENTENCE", required_unless_present = "file")]
     texts: Vec<String>,
     /// File with one sentence per line; - reads standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "texts")]

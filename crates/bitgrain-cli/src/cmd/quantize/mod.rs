@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     imatrix: Option<PathBuf>,
     /// Handling of NaN and infinite weights.
-    #[arg(long, value_enum, default_value = "reject")]
+    #[arg(long, value_enum, value_name = "MODE", default_value = "reject")]
     non_finite: Policy,
     /// Maximum size of all tensors, such as 60MB or 1.5GiB; formats are chosen per tensor to minimize the error.
     #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with_all = ["to", "max_rmse"])]

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Export only ids that start with this prefix.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
     /// Print JSON.
     #[arg(long)]

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Prefix for every id.
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "PREFIX", default_value = "")]
     prefix: String,
     #[command(flatten)]
     how: How,

@@ -26,7 +26,7 @@ use std::io::Write;
 
 use crate::error::CliError;
 
-/// Keep tensors in a crash-safe folder: precision follows use, with an error bound for every tensor.
+/// Keep tensors in a crash-safe store whose precision adapts to use, with an error bound for every tensor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store init vectors.store

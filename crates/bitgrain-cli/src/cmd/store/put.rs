@@ -67,7 +67,7 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
     /// Handling of NaN and infinities.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = Unusual::Reject)]
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Unusual::Reject)]
     non_finite: Unusual,
 }
 

@@ -23,7 +23,8 @@ pub(crate) struct Args {
     /// Ids of the tensors.
     #[arg(value_name = "ID", required = true)]
     ids: Vec<Id>,
-    /// Materialize tensors that are reconstructed from these; without it, such tensors block the deletion.
+    /// First materialize the tensors that are reconstructed from a deleted one; without this option, they block the
+    /// deletion.
     #[arg(long, alias = "materialise")]
     materialize: bool,
     /// Print JSON.
