@@ -161,7 +161,7 @@ def test_ternary_and_binary_codes_follow_their_rule(bitgrain, random, name, rule
 
 
 @pytest.mark.parametrize("name", ["fp4", "int4", "uint2", "binary"])
-def test_the_note_says_how_packed_codes_are_to_be_read(bitgrain, name):
+def test_the_note_describes_packed_codes(bitgrain, name):
     path = bitgrain.quantize(bitgrain.save({"w": np.ones((3, 5, 7), np.float32)}), name, ".safetensors", "--scale", "none")
     note = json.loads(stored.metadata(path)["bitgrain"])
     assert note == {"version": 1, "weights": {"w": {"format": f"{name}/none", "shape": [3, 5, 7]}}}

@@ -67,11 +67,11 @@ def vectors(bitgrain, model, texts, to):
     return np.load(path)
 
 
-def test_hostile_texts_have_the_tokens_of_the_tokenizers(bitgrain, model, tokenizer):
+def test_hostile_strings_have_the_tokens_of_the_tokenizers(bitgrain, model, tokenizer):
     assert tokens(bitgrain, model, TEXTS) == [tokenizer.encode(text).ids for text in TEXTS]
 
 
-def test_texts_are_cut_where_positions_end(bitgrain, model, tokenizer, tmp_path):
+def test_sentences_are_truncated_to_the_maximum_length(bitgrain, model, tokenizer, tmp_path):
     # Without the file that limits the length to 256, the limit is 512; `vocab.txt` is equivalent to `tokenizer.json`.
     for name in ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"):
         (tmp_path / name).symlink_to(model / name)
@@ -110,7 +110,7 @@ def test_formats_stay_near_float32(bitgrain, model, to, least):
     assert not np.array_equal(full, found)
 
 
-def test_json_says_what_was_done(bitgrain, model):
+def test_json_describes_the_result(bitgrain, model):
     said = json.loads(bitgrain.run("embed", model, "one", "two", "--to", "q4_0", "--json"))
     assert (said["texts"], said["dims"], said["format"]) == (2, 384, "q4_0")
     assert np.allclose(np.linalg.norm(said["vectors"], axis=1), 1)

@@ -116,7 +116,7 @@ def test_categories(bitgrain, random, parameters):
     check(bitgrain, booster, odd_categories(rows), ["x", "few", "many"])
 
 
-def test_texts_of_a_pandas_table(bitgrain, random):
+def test_strings_of_a_pandas_table(bitgrain, random):
     rows, targets = categories(random)
     names = np.array(["red", "green, light", 'a "quoted" one', "blau", "grün"])
     few = names[np.nan_to_num(rows[:, 1]).astype(int)]

@@ -112,7 +112,7 @@ def test_every_type_of_number_is_understood(bitgrain):
     assert all(column["missing"] == (2 if name == "moment" else 0 if name == "half" else 1) for name, column in found.items())
 
 
-def test_an_index_of_pandas_is_no_column(bitgrain):
+def test_a_pandas_index_is_not_a_column(bitgrain):
     path = bitgrain.path(".parquet")
     pd.DataFrame({"a": [1.0, 2.0]}, index=[7, 9]).to_parquet(path)
     assert "__index_level_0__" in pq.read_schema(path).names

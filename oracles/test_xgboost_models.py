@@ -153,7 +153,7 @@ def test_categories(bitgrain, random, method, one_hot):
     check(bitgrain, booster, odd_categories(rows), names, types)
 
 
-def test_texts_of_a_pandas_table(bitgrain, random):
+def test_strings_of_a_pandas_table(bitgrain, random):
     rows, targets = categories(random)
     # Only ASCII: XGBoost 3.2 stores character counts instead of byte counts, so that its own file truncates "grün".
     names = np.array(["red", "green, light", 'a "quoted" one', "blue", "black"])

@@ -73,7 +73,7 @@ def test_every_frame_gives_the_same_predictions(mixed):
             np.testing.assert_array_equal(model.predict(frame), want, err_msg=f"{name}, then {other}")
 
 
-def test_codes_go_by_their_texts(mixed):
+def test_codes_are_matched_by_category_name(mixed):
     columns, y = mixed
     frame = frames(columns)["pandas"]
     model = fitted(frame, y)
@@ -157,7 +157,7 @@ def test_sparse_rows_are_dense_ones():
     np.testing.assert_array_equal(model.predict(twice), model.predict(twice.toarray()))
 
 
-def test_floats_in_either_order_are_read_where_they_lie():
+def test_floats_in_either_order_are_read_without_a_copy():
     for dtype in (np.float32, np.float64):
         for order in "CF":
             X = np.ones((10, 3), dtype=dtype, order=order)
@@ -217,13 +217,13 @@ def test_wide_models_keep_all_digits():
         np.testing.assert_allclose(ours.predict(given), want, rtol=1e-12)
 
 
-def test_columns_say_what_they_are():
+def test_columns_define_their_type():
     columns = _native.Columns.read(pl.DataFrame({"a": [1, None], "b": ["x", "y"]}))
     assert (columns.shape, columns.names, columns.categories) == ((2, 2), ["a", "b"], [None, ["x", "y"]])
     assert repr(columns) == "<Columns: 2 rows, 2 columns>"
 
 
-def test_a_column_of_nothing_is_missing_everywhere():
+def test_an_empty_column_is_missing_in_every_row():
     X = np.full((100, 2), np.nan)
     X[:, 1] = np.arange(100)
     model = fitted(X, X[:, 1])

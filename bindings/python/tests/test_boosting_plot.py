@@ -25,7 +25,7 @@ def model():
     return made.fit(frame[:600], y[:600], eval_set=[(frame[600:], y[600:])])
 
 
-def test_every_picture_is_drawn(model, tmp_path):
+def test_every_plot_is_drawn(model, tmp_path):
     for name, draw in {
         "importance": lambda: bitgrain.boosting.plot_importance(model),
         "split": lambda: bitgrain.boosting.plot_importance(model.booster_, kind="split", max_features=2),
@@ -43,7 +43,7 @@ def test_every_picture_is_drawn(model, tmp_path):
         pyplot.close(axes.figure)
 
 
-def test_pictures_say_what_they_show(model):
+def test_plots_are_labeled(model):
     figure, axes = pyplot.subplots()
     assert bitgrain.boosting.plot_importance(model, ax=axes) is axes
     assert [text.get_text() for text in axes.get_yticklabels()][-1] in ("city", "size")
@@ -59,7 +59,7 @@ def test_pictures_say_what_they_show(model):
     )
 
 
-def test_pictures_of_nothing_are_refused(model):
+def test_plots_without_data_are_rejected(model):
     with pytest.raises(bitgrain.errors.InputError, match="tree 1000 is out of range"):
         bitgrain.boosting.plot_tree(model, 1000)
     with pytest.raises(bitgrain.errors.InputError, match="'auc' is not in the training history; use one of rmse"):
@@ -70,7 +70,7 @@ def test_pictures_of_nothing_are_refused(model):
         bitgrain.boosting.plot_importance(5)
 
 
-def test_without_matplotlib_it_says_what_to_install():
+def test_the_error_without_matplotlib_names_the_package():
     program = """
 import sys
 sys.modules["matplotlib"] = None
@@ -85,7 +85,7 @@ except ImportError as error:
     assert "bitgrain[plot]" in done.stdout
 
 
-def test_without_scikit_learn_and_others_there_is_boosting():
+def test_boosting_works_without_scikit_learn_and_others():
     program = """
 import sys
 for name in ("sklearn", "scipy", "pandas", "matplotlib", "polars", "pyarrow"):

@@ -150,7 +150,7 @@ def test_a_constant_target_is_predicted():
         (np.full(60, np.nan), "weight NaN of row 0"),
     ],
 )
-def test_weights_that_are_none(weight, message):
+def test_invalid_weights_are_rejected(weight, message):
     with pytest.raises(bitgrain.errors.InputError, match=message):
         BitgrainRegressor().fit(X, Y, sample_weight=weight)
     with pytest.raises(bitgrain.errors.InputError, match=message):
@@ -214,7 +214,7 @@ def test_evaluation_that_does_not_fit():
         bitgrain.train(bitgrain.Dataset(X, Y), valid=bitgrain.Dataset(X[:30], Y[:30]))
 
 
-def test_files_that_are_no_models(tmp_path):
+def test_files_other_than_models_are_rejected(tmp_path):
     path = tmp_path / "model.bitgrain"
     with pytest.raises(OSError, match="No such file") as caught:
         bitgrain.load_model(path)
@@ -256,13 +256,13 @@ def test_files_that_are_no_models(tmp_path):
         ({"categorical": 0}, TypeError, "categorical = 0"),
     ],
 )
-def test_a_dataset_says_which_setting_is_wrong(settings, kind, message):
+def test_a_dataset_names_the_invalid_setting(settings, kind, message):
     with pytest.raises(kind, match=message) as caught:
         bitgrain.Dataset(X, np.where(Y > 0.5, "a", "b"), **settings)
     assert isinstance(caught.value, bitgrain.Error)
 
 
-def test_the_functions_say_what_they_take():
+def test_the_error_of_a_function_names_its_argument():
     data = bitgrain.Dataset(X, Y)
     for arguments, keywords, kind, message in (
         ((X,), {}, TypeError, "data must be a Dataset, not ndarray"),
@@ -321,7 +321,7 @@ def test_a_dataset_is_not_pickled():
         pickle.dumps(bitgrain.Dataset(X, Y))
 
 
-def test_texts_are_no_targets_of_a_regression():
+def test_strings_are_rejected_as_regression_targets():
     with pytest.raises(TypeError, match="the training data has a numeric target"):
         bitgrain.Dataset(X, Y).like(X, np.where(Y > 0.5, "a", "b"))
 
@@ -334,7 +334,7 @@ def test_two_columns_of_one_name_are_refused():
         model.predict(twice)
 
 
-def test_numbers_where_texts_were_are_refused():
+def test_numbers_in_a_string_column_are_rejected():
     texts = np.array(["x", "y"])[np.arange(len(Y)) % 2]
     codes = np.arange(len(Y)) % 2.0
     frame = pd.DataFrame({"c": pd.Categorical(texts), "a": X[:, 0]})
@@ -351,7 +351,7 @@ def test_numbers_where_texts_were_are_refused():
     assert np.array_equal(model.predict(numbered), model.predict(numbered.assign(c=codes)))
 
 
-def test_columns_that_are_neither_numbers_nor_categories_say_what_to_do():
+def test_unsupported_column_types_are_rejected_with_a_fix():
     day = pd.Timestamp("2024-01-01")
     for values, message in (
         ([day] * 3, r"dt\.month"),

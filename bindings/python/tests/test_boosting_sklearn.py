@@ -71,7 +71,7 @@ def test_scores_are_those_of_a_good_library():
     assert cross_val_score(BitgrainClassifier(min_child_samples=5, n_estimators=30), X, y).mean() > 0.92
 
 
-def test_text_classes_come_back_as_they_were():
+def test_string_classes_round_trip():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = BitgrainClassifier(n_estimators=10).fit(X, names)
@@ -169,7 +169,7 @@ def test_class_weights():
             BitgrainClassifier(class_weight=bad).fit(X, y)
 
 
-def test_importances_are_shares_of_what_counts(table):
+def test_importances_are_normalized(table):
     X, y = table
     for kind in ("gain", "split"):
         shares = BitgrainRegressor(n_estimators=20, importance_type=kind).fit(X, y).feature_importances_
@@ -217,7 +217,7 @@ def test_fitted_attributes_need_a_fit(table):
     assert repr(BitgrainRegressor(num_leaves=7)) == "BitgrainRegressor(num_leaves=7)"
 
 
-def test_seeds_decide_and_nothing_else_does(table):
+def test_results_depend_only_on_the_seed(table):
     X, y = table
     predictions = [
         BitgrainRegressor(n_estimators=10, subsample=0.5, random_state=seed, n_jobs=jobs).fit(X, y).predict(X).tobytes()
@@ -227,7 +227,7 @@ def test_seeds_decide_and_nothing_else_does(table):
     assert predictions[4] != predictions[0]
 
 
-def test_no_warning_where_nothing_is_odd(table):
+def test_ordinary_data_causes_no_warnings(table):
     X, y = table
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -328,7 +328,7 @@ def test_a_score_of_scikit_learn_is_better_if_it_is_more(table):
     assert min(score.best_iteration_, error.best_iteration_) > 20
 
 
-def test_help_shows_what_both_estimators_share():
+def test_help_shows_the_shared_parameters():
     for estimator, own in ((BitgrainClassifier, "classes_ : ndarray"), (BitgrainRegressor, '``"quantile:0.9"``')):
         text = estimator.__doc__
         for each in (own, "max_bin : int", "n_jobs : int, optional", "booster_ : Model", "evals_result_ : dict"):

@@ -240,7 +240,7 @@ def test_metrics_that_give_nonsense(table):
         BitgrainRegressor().fit(X, y, eval_set=(X, y), eval_metric=lambda t, p: "good")
 
 
-def test_callbacks_are_told_and_may_end_it(table):
+def test_callbacks_get_progress_and_can_stop_training(table):
     X, y = table
     rounds = []
 
@@ -257,7 +257,7 @@ def test_callbacks_are_told_and_may_end_it(table):
     assert rounds[-1].metrics["valid"]["rmse"] == model.evals_result_["valid"]["rmse"][-1] < 0.3
 
 
-def test_a_callback_may_use_what_is_trained_on(table):
+def test_a_callback_may_use_the_training_data(table):
     X, y = table
     data = Dataset(X, y)
     inner = []
@@ -351,7 +351,7 @@ def test_targets_are_float64_only_where_float32_would_change_them():
     assert bitgrain.Dataset(X, y).target.values is y
 
 
-def test_objectives_of_classes_go_by_the_number_of_classes(table):
+def test_class_objectives_depend_on_the_number_of_classes(table):
     X, y = table
     texts = np.array(["low", "middle", "high"])[np.digitize(y, [1.5, 2.5])]
     for target, objective in ((y > 2, "binary"), (texts, "multiclass:3")):

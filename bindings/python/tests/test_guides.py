@@ -24,5 +24,5 @@ def test_a_guide_runs(path: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
         exec(compile(block, f"{path.name}, block {number}", "exec"), names)
 
 
-def test_there_is_a_guide_to_each_domain() -> None:
+def test_each_domain_has_a_guide() -> None:
     assert len(GUIDES) >= 9

@@ -40,7 +40,7 @@ def test_the_module_is_the_command_with_its_exit_codes(tmp_path: pathlib.Path) -
     assert run(str(script), "--version").stdout.startswith("bitgrain ") if script.suffix else script.exists()
 
 
-def test_a_check_that_fails_is_one(tmp_path: pathlib.Path) -> None:
+def test_a_failed_check_exits_with_1(tmp_path: pathlib.Path) -> None:
     with bitgrain.TensorStore(tmp_path) as store:
         store["a"] = [1.0] * 1000
     segment = next(file for file in tmp_path.iterdir() if "segment" in file.name)
@@ -50,7 +50,7 @@ def test_a_check_that_fails_is_one(tmp_path: pathlib.Path) -> None:
     assert run("-m", "bitgrain", "store", "verify", str(tmp_path)).returncode == 1
 
 
-def test_everything_that_is_offered_is_there() -> None:
+def test_every_exported_name_exists() -> None:
     assert len(bitgrain.__all__) == len(set(bitgrain.__all__))
     for name in bitgrain.__all__:
         if name.startswith(("Bitgrain", "sklearn")) and importlib.util.find_spec("sklearn") is None:
@@ -62,7 +62,7 @@ def test_everything_that_is_offered_is_there() -> None:
         bitgrain.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_a_name_of_a_submodule_says_which_one() -> None:
+def test_the_error_for_a_moved_name_states_its_module() -> None:
     for module in (bitgrain.boosting, bitgrain.weights, bitgrain.store, bitgrain.errors):
         elsewhere = [name for name in module.__all__ if name not in bitgrain.__all__]
         assert elsewhere
@@ -72,7 +72,7 @@ def test_a_name_of_a_submodule_says_which_one() -> None:
     assert bitgrain.sklearn.BitgrainClassifier is bitgrain.BitgrainClassifier
 
 
-def test_the_exceptions_are_a_tree_and_what_python_would_raise() -> None:
+def test_exceptions_derive_from_one_base_and_from_builtins() -> None:
     tree = {
         bitgrain.Error: Exception,
         bitgrain.errors.InputError: ValueError,
@@ -97,7 +97,7 @@ def test_types_are_shipped() -> None:
     assert (files / "_native.pyi").is_file()
 
 
-def test_importing_it_brings_in_nothing_but_numpy() -> None:
+def test_the_import_loads_only_numpy() -> None:
     code = """if True:
         import sys, numpy
         before = set(sys.modules)
@@ -120,7 +120,7 @@ def test_every_public_function_and_method_is_described() -> None:
             assert inspect.getdoc(member), f"{name}: {member}"
 
 
-def test_the_native_half_has_no_unsafe_code() -> None:
+def test_the_extension_has_no_unsafe_code() -> None:
     source = pathlib.Path(__file__).parents[1] / "src"
     files = list(source.rglob("*.rs"))
     assert len(files) > 10
@@ -128,7 +128,7 @@ def test_the_native_half_has_no_unsafe_code() -> None:
         assert not re.search(r"\bunsafe\b", file.read_text()), file
 
 
-def test_without_scikit_learn_all_else_is_there() -> None:
+def test_the_rest_works_without_scikit_learn() -> None:
     program = """
 import sys
 sys.modules["sklearn"] = None

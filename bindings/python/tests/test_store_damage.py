@@ -154,7 +154,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: pathlib.Path) -> None:
         ({"policy": {"absent": "never"}}, "TierPolicy"),
     ],
 )
-def test_settings_that_are_none(tmp_path: pathlib.Path, setting: dict[str, object], said: str) -> None:
+def test_invalid_settings_are_rejected(tmp_path: pathlib.Path, setting: dict[str, object], said: str) -> None:
     with pytest.raises((ValueError, TypeError), match=said) as caught:
         TensorStore(tmp_path / "store", **setting)  # type: ignore[arg-type]
     assert isinstance(caught.value, bitgrain.Error)

@@ -62,7 +62,7 @@ def test_a_clock_that_was_ahead_does_not_leave_the_store_there(tmp_path: pathlib
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not delete open files")
-def test_deleting_the_lock_file_lets_no_second_writer_in(tmp_path: pathlib.Path) -> None:
+def test_deleting_the_lock_file_does_not_admit_a_second_writer(tmp_path: pathlib.Path) -> None:
     code = "import bitgrain, sys; bitgrain.TensorStore(sys.argv[1])['intruder'] = [1.0]"
     with TensorStore(tmp_path) as store:
         for number in range(3):
@@ -161,7 +161,7 @@ def test_frames_are_not_dropped_by_an_assignment(tmp_path: pathlib.Path) -> None
         store["room"] = [2.0]
 
 
-def test_append_says_what_is_wrong_and_keeps_a_largest_error(tmp_path: pathlib.Path) -> None:
+def test_append_explains_errors_and_keeps_the_error_limit(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path) as store:
         store["whole"] = np.ones((3, 2))
         for frame in (np.ones(2), np.ones((3, 2))):
@@ -182,7 +182,7 @@ def test_append_says_what_is_wrong_and_keeps_a_largest_error(tmp_path: pathlib.P
         assert store.stat("limited").frames == 1
 
 
-def test_folders_and_settings_that_make_no_store_are_refused(tmp_path: pathlib.Path) -> None:
+def test_invalid_folders_and_settings_are_rejected(tmp_path: pathlib.Path) -> None:
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "thesis.tex").write_text("x")
     with pytest.raises(bitgrain.errors.FileError, match=r"thesis\.tex"):

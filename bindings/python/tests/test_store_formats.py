@@ -99,7 +99,7 @@ def test_the_command_lists_it(folder: pathlib.Path) -> None:
     assert "layer/0" in command("ls", folder, "layer/").stdout
 
 
-def test_python_reads_what_the_command_wrote(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_python_reads_files_of_the_command(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
     array = np.random.default_rng(3).standard_normal((7, 9)).astype(np.float32)
     np.save(tmp_path / "array.npy", array)
     assert command("put", folder, "from/command", tmp_path / "array.npy", "--max-error", "0.1").returncode == 0

@@ -50,7 +50,7 @@ def test_items_are_read_one_after_another(store: TensorStore) -> None:
     assert store.stat(1).accesses == 1  # put, not read yet
 
 
-def test_a_text_of_digits_is_not_the_number(store: TensorStore) -> None:
+def test_a_string_of_digits_is_not_a_number(store: TensorStore) -> None:
     store["7"] = [1.0]
     assert 7 not in store
     assert "7" in store
@@ -106,7 +106,7 @@ def test_the_end_of_a_with_block_closes_it_and_gives_up_the_lock(tmp_path: pathl
     TensorStore(tmp_path).close()
 
 
-def test_a_closed_store_says_so(tmp_path: pathlib.Path) -> None:
+def test_a_closed_store_raises(tmp_path: pathlib.Path) -> None:
     store = TensorStore(tmp_path)
     batch, snapshot = store.batch(), store.snapshot()
     store.close()
@@ -144,7 +144,7 @@ def test_a_forgotten_store_is_closed_when_it_is_collected(tmp_path: pathlib.Path
         assert "a" in again
 
 
-def test_it_is_not_pickled_or_copied_and_says_what_to_do(store: TensorStore) -> None:
+def test_pickling_and_copying_raise_with_a_fix(store: TensorStore) -> None:
     for refuse in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="hand over the path"):
             refuse(store)

@@ -20,7 +20,7 @@ def python(code: str, *words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_a_second_process_is_refused_and_told_who_has_the_store(tmp_path: pathlib.Path) -> None:
+def test_a_second_process_is_rejected_with_the_pid_of_the_owner(tmp_path: pathlib.Path) -> None:
     code = """if True:
         import bitgrain, sys
         try:
@@ -38,7 +38,7 @@ def test_a_second_process_is_refused_and_told_who_has_the_store(tmp_path: pathli
         assert "[1.0, 2.0]" in done.stdout
 
 
-def test_a_store_that_nobody_closed_is_closed_at_the_end(tmp_path: pathlib.Path) -> None:
+def test_an_open_store_is_closed_at_exit(tmp_path: pathlib.Path) -> None:
     done = python("import bitgrain, sys; s = bitgrain.TensorStore(sys.argv[1]); s['a'] = [1.0]; print(s)", tmp_path)
     assert done.returncode == 0, done.stderr
     with TensorStore(tmp_path) as store:

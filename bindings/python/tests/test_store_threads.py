@@ -87,7 +87,7 @@ def test_other_threads_run_while_the_store_works(tmp_path: pathlib.Path) -> None
         assert sum(start < step < end for step in steps) >= 2, end - start
 
 
-def test_close_waits_for_whoever_uses_the_store(tmp_path: pathlib.Path) -> None:
+def test_close_waits_for_running_calls(tmp_path: pathlib.Path) -> None:
     store = TensorStore(tmp_path, sync="on_seal")
     ready = threading.Barrier(5)
 

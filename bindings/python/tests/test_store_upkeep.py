@@ -35,7 +35,7 @@ def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> 
         assert store.put("a", [1.0]).tier is Tier.COLD
 
 
-def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: pathlib.Path) -> None:
+def test_idle_tensors_get_fewer_bits_and_are_finally_evicted(tmp_path: pathlib.Path) -> None:
     settings = {"policy": TierPolicy(absent="any"), "absent_reads": "zeros", "clock": SimulatedClock(START)}
     with TensorStore(tmp_path, sync="on_seal", **settings) as store:
         array = np.random.default_rng(0).standard_normal(10_000)
@@ -105,7 +105,7 @@ def test_pins_hold_for_every_write_and_frames_report_the_lowest_tier(tmp_path: p
 
 
 @pytest.mark.parametrize("wrong", [{"now": datetime(1960, 1, 1, tzinfo=UTC)}, {"now_ms": -1}, {"now_ms": 1 << 70}])
-def test_a_time_that_is_none_is_refused(tmp_path: pathlib.Path, wrong: dict[str, Any]) -> None:
+def test_invalid_times_are_rejected(tmp_path: pathlib.Path, wrong: dict[str, Any]) -> None:
     with TensorStore(tmp_path) as store, pytest.raises(bitgrain.errors.InputError, match="now"):
         store.tick(**wrong)
 
@@ -132,7 +132,7 @@ def test_metadata_of_a_tensor(tmp_path: pathlib.Path) -> None:
             info.score = 0.0  # type: ignore[misc]
 
 
-def test_a_scan_is_in_order_and_by_prefix(tmp_path: pathlib.Path) -> None:
+def test_a_scan_is_sorted_and_filtered_by_prefix(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path, sync="on_seal") as store:
         for id in ("layer/1", "layer/0", "mean", 3):
             store[id] = [1.0]
@@ -164,7 +164,7 @@ def test_statistics_add_up(tmp_path: pathlib.Path) -> None:
         assert max(info.provenance.bound for info in store.scan()) == stats.tiers[Tier.HOT].worst_bound
 
 
-def test_space_comes_back(tmp_path: pathlib.Path) -> None:
+def test_compaction_frees_space(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path, sync="on_seal", segment_bytes=1 << 16) as store:
         for number in range(200):
             store[number % 20] = np.random.default_rng(number).standard_normal(2000)
@@ -184,7 +184,7 @@ def test_space_comes_back(tmp_path: pathlib.Path) -> None:
         assert len(store) == 20
 
 
-def test_a_backup_is_a_store_of_its_own(tmp_path: pathlib.Path) -> None:
+def test_a_backup_is_an_independent_store(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path / "store") as store:
         store["a"] = np.arange(100.0)
         store.backup(tmp_path / "copy")

@@ -113,7 +113,7 @@ def test_lossless_is_exact_or_refused(store: TensorStore) -> None:
     assert np.array_equal(store["a"], np.arange(-128, 128))
 
 
-def test_float32_is_read_where_it_is() -> None:
+def test_float32_is_read_without_a_copy() -> None:
     from bitgrain.store.array import float32
 
     array = wave(3, 4)
@@ -358,7 +358,7 @@ def test_tensors_that_cannot_come_back_are_refused(store: TensorStore) -> None:
     assert list(store) == ["base"]
 
 
-def test_lossless_goes_with_no_tier_of_fewer_bits(tmp_path: pathlib.Path) -> None:
+def test_lossless_excludes_tiers_with_fewer_bits(tmp_path: pathlib.Path) -> None:
     values = np.linspace(-9, 9, 100, dtype=np.float32)
     with bitgrain.TensorStore(tmp_path) as store:
         for setting in ({"tier": "cold"}, {"pin": bitgrain.store.Tier.HOT}):

@@ -80,7 +80,7 @@ def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
     np.testing.assert_array_equal(small.encode(TEXTS), full.encode(TEXTS))
 
 
-def test_calibration_quantizes_anew_and_needs_sentences(folder: Path) -> None:
+def test_calibration_requantizes_and_needs_sentences(folder: Path) -> None:
     full = bitgrain.weights.SentenceEncoder(folder)
     wanted = full.encode(TEXTS)
     for method, dtype in (("feedback", "int4"), ("importance", "q4_0")):
@@ -104,7 +104,7 @@ def test_threads_share_an_encoder(folder: Path) -> None:
             np.testing.assert_array_equal(found, wanted)
 
 
-def test_bad_folders_and_texts_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_bad_folders_and_sentences_are_rejected(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         bitgrain.weights.SentenceEncoder(tmp_path / "nowhere")
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')

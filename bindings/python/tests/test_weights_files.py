@@ -203,7 +203,7 @@ def test_importances_and_shards(model: Path, state: dict[str, np.ndarray], tmp_p
     assert len(bitgrain.open_model(index.parent)) == 5
 
 
-def test_a_comparison_says_what_was_lost(model: Path, state: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_a_comparison_reports_the_error(model: Path, state: dict[str, np.ndarray], tmp_path: Path) -> None:
     small = tmp_path / "small.gguf"
     bitgrain.quantize_file(model, small, "q4_0", keep=["half"])
     compared = bitgrain.compare_files(model, small)
@@ -303,7 +303,7 @@ def test_bad_requests_are_refused_and_write_nothing(model: Path, state: dict[str
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="requires the main thread")
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_no_files(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     state = {f"w{i}": random.normal(size=(1024, 1024)).astype(np.float32) for i in range(12)}
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -322,7 +322,7 @@ def test_threads_read_one_model(model: Path, state: dict[str, np.ndarray]) -> No
             np.testing.assert_array_equal(array, state[["blk.0.weight", "norm"][number % 2]])
 
 
-def test_progress_is_told(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_reported(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bitgrain.quantize_file(model, tmp_path / "a.gguf", "q8_0", progress=True)
     assert "quantizing" in capsys.readouterr().err
     bitgrain.quantize_file(model, tmp_path / "b.gguf", "q8_0", progress=False)

@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_network(digits: tuple[np.ndarray, np.ndarr
     assert (made(5) != made(6)).any()
 
 
-def test_history_tells_what_happened(digits: tuple[np.ndarray, np.ndarray]) -> None:
+def test_history_has_the_metrics_of_every_round(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     network = bitgrain.Network(64, [layers.Dense(10)])
     seen = []
@@ -111,7 +111,7 @@ def test_numbers_are_fitted_by_mean_square() -> None:
     assert network.evaluate(x, x**2).accuracy is None
 
 
-def test_ctrl_c_keeps_what_was_learned(digits: tuple[np.ndarray, np.ndarray]) -> None:
+def test_ctrl_c_keeps_the_trained_rounds(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     network = bitgrain.Network(64, [layers.Dense(10)])
     before = network.weights("0.weight")

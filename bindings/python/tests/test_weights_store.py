@@ -14,7 +14,7 @@ def weights() -> np.ndarray:
     return np.random.default_rng(2).normal(0, 0.1, (16, 96)).astype(np.float32)
 
 
-def test_a_version_is_what_quantize_gives_until_the_master_changes(weights: np.ndarray) -> None:
+def test_a_version_equals_quantize_until_the_master_changes(weights: np.ndarray) -> None:
     store = bitgrain.weights.WeightStore(weights)
     assert store.active("int8") is None
     store.morph("int8")
@@ -27,7 +27,7 @@ def test_a_version_is_what_quantize_gives_until_the_master_changes(weights: np.n
     assert store.values("int8").shape == weights.shape
 
 
-def test_unpacking_makes_the_master_what_the_codes_stand_for(weights: np.ndarray) -> None:
+def test_unpacking_decodes_the_master_from_the_codes(weights: np.ndarray) -> None:
     store = bitgrain.weights.WeightStore(weights)
     store.unpack("int4")  # does not exist: no effect
     np.testing.assert_array_equal(store.master, weights)

@@ -25,14 +25,14 @@ def weights() -> np.ndarray:
     return np.random.default_rng(1).normal(0, 0.1, (12, 512)).astype(np.float32)
 
 
-def test_there_are_21_dtypes_and_blocks() -> None:
+def test_21_dtypes_and_blocks_are_listed() -> None:
     kinds = [dtype.kind for dtype in bitgrain.weights.dtypes()]
     assert len([kind for kind in kinds if kind != "block"]) == 21
     assert {"q4_0", "q4_k", "q8_0", "iq4_nl", "mxfp4", "q4f32"} <= set(FORMATS)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_gives_back_about_what_it_got(name: str, weights: np.ndarray) -> None:
+def test_every_format_round_trips_approximately(name: str, weights: np.ndarray) -> None:
     tensor = bitgrain.quantize(weights, name)
     back = tensor.dequantize()
     assert back.shape == weights.shape
@@ -52,14 +52,14 @@ def test_every_format_gives_back_about_what_it_got(name: str, weights: np.ndarra
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_blocks_are_what_llama_cpp_reads(name: str, weights: np.ndarray) -> None:
+def test_llama_cpp_reads_the_blocks(name: str, weights: np.ndarray) -> None:
     codes = bitgrain.quantize(weights, name).codes
     kind = gguf.GGMLQuantizationType[name.upper()]
     np.testing.assert_array_equal(ggml_dequantize(codes, kind), bitgrain.quantize(weights, name).dequantize())
 
 
 @pytest.mark.parametrize("name", ["q4_0", "q5_0", "q8_0", "q4_1", "q5_1"])
-def test_blocks_are_what_llama_cpp_writes(name: str, weights: np.ndarray) -> None:
+def test_blocks_equal_those_of_llama_cpp(name: str, weights: np.ndarray) -> None:
     theirs = gguf.quants.quantize(weights, gguf.GGMLQuantizationType[name.upper()])
     np.testing.assert_array_equal(bitgrain.quantize(weights, name).codes, theirs)
 
@@ -103,7 +103,7 @@ def test_codes_below_a_byte_are_packed_low_bits_first(weights: np.ndarray) -> No
     np.testing.assert_array_equal(codes * np.repeat(tensor.scales, 32, axis=1), tensor.dequantize())
 
 
-def test_settings_change_what_they_say(weights: np.ndarray) -> None:
+def test_every_setting_has_its_effect(weights: np.ndarray) -> None:
     def lost(**settings: object) -> float:
         error = bitgrain.quantize(weights, "int4", **settings).error
         assert error is not None
@@ -189,7 +189,7 @@ def test_non_finite_values_are_named_or_replaced(odd: float, weights: np.ndarray
         bitgrain.quantize([1.0, 2.0, odd], "int8")
 
 
-def test_bad_arrays_are_refused_with_what_to_do() -> None:
+def test_bad_arrays_are_rejected_with_a_fix() -> None:
     for array in (np.array(["a"]), np.array([None]), np.array([1j]), np.array([object()])):
         with pytest.raises(bitgrain.errors.DTypeError, match="astype") as caught:
             bitgrain.quantize(array, "int8")
@@ -202,7 +202,7 @@ def test_bad_arrays_are_refused_with_what_to_do() -> None:
         bitgrain.quantize(np.array([1.0, 1e6], np.float32), "float16")
 
 
-def test_bad_settings_are_refused_with_what_there_is(weights: np.ndarray) -> None:
+def test_bad_settings_are_rejected_with_the_valid_choices(weights: np.ndarray) -> None:
     with pytest.raises(bitgrain.errors.InputError, match=r'"int3".*float64, .*q4_k.*q4f32') as caught:
         bitgrain.quantize(weights, "int3")
     assert isinstance(caught.value, ValueError)
@@ -327,7 +327,7 @@ print("done")
     assert done.stdout == "done\n", done.stderr
 
 
-def test_mixtures_of_llama_cpp_are_told_apart(weights: np.ndarray) -> None:
+def test_mixtures_of_llama_cpp_are_distinguished(weights: np.ndarray) -> None:
     for name in ("Q4_K_M", "q3_k_s"):
         with pytest.raises(bitgrain.errors.InputError, match=r"is a mixture of llama\.cpp formats"):
             bitgrain.quantize(weights, name)
