@@ -87,9 +87,7 @@ def test_gguf_is_read_as_its_own_package_reads_it(tmp_path: Path) -> None:
     assert opened["blocks"].quantized().error is None
 
 
-def test_saved_files_are_read_by_the_reference_packages(
-    state: dict[str, np.ndarray], tmp_path: Path
-) -> None:
+def test_saved_files_are_read_by_the_reference_packages(state: dict[str, np.ndarray], tmp_path: Path) -> None:
     state["flags"] = np.array([True, False])
     state["short"] = state["norm"].astype(ml_dtypes.bfloat16)
     state["view"] = state["half"].T
