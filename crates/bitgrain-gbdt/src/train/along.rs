@@ -24,20 +24,20 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// Swaps items; see [`swap_items`].
-    pub(crate) fn swap(&mut self, middle: usize, left: &[u32], right: &[u32]) {
-        match self {
-            Self::F32(column) => swap_items(column, middle, left, right),
-            Self::F64(column) => swap_items(column, middle, left, right),
+    /// See [`swap_items`].
+    pub(crate) fn swap(&mut self, other: &mut Self, left: &[u32], right: &[u32]) {
+        match (self, other) {
+            (Self::F32(column), Self::F32(other)) => swap_items(column, other, left, right),
+            (Self::F64(column), Self::F64(other)) => swap_items(column, other, left, right),
+            _ => debug_assert!(false, "both sides of a column have one type"),
         }
     }
 }
 
-/// Swaps item `left[i]` before `middle` with item `right[i]` after it.
-pub(crate) fn swap_items<T>(items: &mut [T], middle: usize, left: &[u32], right: &[u32]) {
-    let (left_items, right_items) = items.split_at_mut(middle);
+/// Swaps item `left[i]` of one list with item `right[i]` of another, for each `i`.
+pub(crate) fn swap_items<T>(items: &mut [T], others: &mut [T], left: &[u32], right: &[u32]) {
     for (&l, &r) in left.iter().zip(right) {
-        std::mem::swap(&mut left_items[l as usize], &mut right_items[r as usize]);
+        std::mem::swap(&mut items[l as usize], &mut others[r as usize]);
     }
 }
 

@@ -19,6 +19,7 @@ mod slots;
 mod split;
 mod state;
 mod targets;
+mod team;
 mod trainer;
 mod unseen;
 
@@ -29,4 +30,5 @@ pub use error::TrainError;
 pub use growth::Growth;
 pub use sampling::SampleStrategy;
 pub use targets::Targets;
+pub use team::TeamUsage;
 pub use trainer::{EvalSet, MetricValue, Round, Trainer, Training};

@@ -2,32 +2,31 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::histograms::PairF32;
-use rayon::prelude::*;
-
 use super::binned::BinnedTree;
 use super::earlier::{as_compared, class_labels, earlier_trees, know_more};
 use super::evaluate::{Truth, evaluate};
-use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
-use super::scores::{self, Largest, gradients, in_chunks, largest_of, relative};
+use super::grow::{Arrangement, Buffers, Grower, Grown, Numbers, Sum};
+use super::scores::{self, Ask, Largest, asks, gradients, in_chunks, largest_of, relative};
 use super::split::{How, Rules, Search};
 use super::state::{State, start_scores};
+use super::team::Team;
 use super::trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::{GradientRows, Steps};
 use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
 use crate::narrow::narrow;
+use crate::objective::Objective;
 use crate::random::mixed;
+use bitgrain_kernels::histograms::PairF32;
 
 /// Positions that a thread sums at a time; a constant, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 14;
 
-/// Minimum number of rows for computing leaf values in parallel.
-const ROWS: usize = 1 << 16;
-
 /// State that persists between rounds.
 pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
+    team: &'t Team<'t>,
+    buffers: Buffers<N::Sum>,
     trainer: &'t mut Trainer<'a>,
     data: &'d mut Dataset,
     /// Row index at each position.
@@ -58,7 +57,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
 }
 
 impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
-    pub(super) fn new(trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Result<Self, TrainError> {
+    pub(super) fn new(team: &'t Team<'t>, trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Self {
         let outputs = trainer.objective.n_outputs();
         let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init);
         let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
@@ -68,7 +67,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
         let moves = outputs == 1 && trainer.params.goss().is_none() && !trainer.objective.whole();
-        Ok(Self {
+        Self {
+            team,
+            buffers: Buffers::default(),
             order: (0..narrow(n_rows)).collect(),
             gradients: N::Rows::zeros(n_rows),
             state,
@@ -84,7 +85,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             base_scores,
             trainer,
             data,
-        })
+        }
     }
 
     pub(super) fn run(mut self) -> Result<Training, TrainError> {
@@ -124,11 +125,11 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let rows = self.state.rows();
         let objective = &*self.trainer.objective;
         let mut largest = if !self.moves {
-            gradients(objective, rows, round, &mut self.exact)?
+            gradients(self.team, objective, rows, round, &mut self.exact)?
         } else if N::EXACT {
             vec![Largest::default()]
         } else {
-            vec![largest_of(objective, rows, (round, &self.order))?]
+            vec![largest_of(self.team, objective, rows, (round, &self.order))?]
         };
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
@@ -145,8 +146,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
             let along = self.state.along(self.moves);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along);
-            let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
-            // Leaf values use unquantized gradients: only the choice of splits is subject to quantization.
+            let grown = grower.grow::<N>(self.team, &mut rows.part(0..in_bag), &self.buffers);
             let mut values = self.leaf_values(&grown, output, round, &rules)?;
             if let [value] = &mut values[..]
                 && self.is_lost(*value, output)
@@ -166,25 +166,20 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         if self.moves {
             let rows = self.state.rows();
             let objective = &*self.trainer.objective;
-            in_chunks(objective, rows, (round, &self.order), self.gradients.pairs_mut(), |first, grads, hess, out| {
+            let asks = asks(self.gradients.pairs_mut());
+            in_chunks(self.team, objective, rows, (round, &self.order), asks, |first, grads, hess, out| {
                 N::Rows::encode(steps, first, grads, hess, out);
             })?;
             return Ok(());
         }
         let exact = &self.exact[output * n_rows..(output + 1) * n_rows];
-        let chunks = self
-            .gradients
-            .pairs_mut()
-            .par_chunks_mut(scores::CHUNK)
-            .zip(self.order.par_chunks(scores::CHUNK))
-            .enumerate();
-        chunks.for_each_init(<(Vec<f32>, Vec<f32>)>::default, |(grads, hess), (chunk, (out, order))| {
+        let pairs = self.gradients.pairs_mut().chunks_mut(scores::CHUNK);
+        let chunks = pairs.zip(self.order.chunks(scores::CHUNK)).enumerate().collect();
+        self.team.map(chunks, |(chunk, (out, order)): (usize, (&mut [N::Pair], &[u32]))| {
             let pairs = || order.iter().map(|&row| exact[row as usize]);
-            grads.clear();
-            grads.extend(pairs().map(|pair| pair.grad));
-            hess.clear();
-            hess.extend(pairs().map(|pair| pair.hess));
-            N::Rows::encode(steps, chunk * scores::CHUNK, grads, hess, out);
+            let grads: Vec<f32> = pairs().map(|pair| pair.grad).collect();
+            let hess: Vec<f32> = pairs().map(|pair| pair.hess).collect();
+            N::Rows::encode(steps, chunk * scores::CHUNK, &grads, &hess, out);
         });
         Ok(())
     }
@@ -234,22 +229,21 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         rules: &Rules,
     ) -> Result<Vec<f64>, TrainError> {
         let rate = self.trainer.params.learning_rate;
-        let value = |leaf: &super::grow::GrownLeaf<N::Sum>| {
-            let value = if self.trainer.objective.renews_leaves() {
-                self.renewed(leaf.rows.clone(), output)
-            } else if N::EXACT {
-                let (grad, hess) = leaf.totals.sum.parts();
-                rules.leaf(grad, hess)
-            } else {
-                let (grad, hess) = self.exact_sums(leaf.rows.clone(), output, round)?;
-                rules.leaf(grad, hess)
-            };
-            Ok(self.bounded(value * rate))
+        let values: Vec<f64> = if self.trainer.objective.renews_leaves() {
+            let (state, order) = (&self.state, (!self.moves).then_some(&self.order[..]));
+            let scores = &state.scores[output * self.data.n_rows()..];
+            let objective = &*self.trainer.objective;
+            let leaves = grown.leaves.iter().map(|leaf| leaf.rows.clone()).collect();
+            self.team.map(leaves, |rows| renewed(objective, state, scores, order, rows))
+        } else if N::EXACT {
+            let of_leaf = |leaf: &super::grow::GrownLeaf<N::Sum>| leaf.totals.sum.parts();
+            grown.leaves.iter().map(of_leaf).map(|(grad, hess)| rules.leaf(grad, hess)).collect()
+        } else {
+            // Leaf values use unquantized gradients: only the choice of splits is subject to quantization.
+            let sums = self.exact_sums(grown, output, round)?;
+            sums.into_iter().map(|(grad, hess)| rules.leaf(grad, hess)).collect()
         };
-        // Small tables are finished before another thread wakes up.
-        let few = if self.data.n_rows() < ROWS { grown.leaves.len() } else { 1 };
-        let values: Vec<Result<f64, TrainError>> = grown.leaves.par_iter().with_min_len(few).map(value).collect();
-        values.into_iter().collect()
+        Ok(values.into_iter().map(|value| self.bounded(value * rate)).collect())
     }
 
     /// Returns whether a tree without splits is too small to change any score in f32: its value results from the
@@ -271,61 +265,80 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         if value.is_nan() { 0.0 } else { value.clamp(-most, most) }
     }
 
-    /// Sums the unquantized gradients of a range of positions.
-    fn exact_sums(&self, places: Range<usize>, output: usize, round: usize) -> Result<(f64, f64), TrainError> {
-        let total = |sums: Vec<(f64, f64)>| sums.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
-        if self.moves {
-            let rows = self.state.rows().at(places.clone());
+    /// Sums the unquantized gradients of each leaf.
+    fn exact_sums(&self, grown: &Grown<N::Sum>, output: usize, round: usize) -> Result<Vec<(f64, f64)>, TrainError> {
+        // Float sums depend on these parts, so they must not depend on the number of threads.
+        let of_leaf = |(leaf, grown): (usize, &super::grow::GrownLeaf<N::Sum>)| {
+            let (start, end) = (grown.rows.start, grown.rows.end);
+            (start..end).step_by(CHUNK).map(move |first| (leaf, first..end.min(first + CHUNK)))
+        };
+        let parts: Vec<(usize, Range<usize>)> = grown.leaves.iter().enumerate().flat_map(of_leaf).collect();
+        let sums: Vec<(f64, f64)> = if self.moves {
             let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>();
-            let (objective, order) = (&*self.trainer.objective, &self.order[places]);
-            let mut nothing = vec![(); order.len()];
-            let sums =
-                in_chunks(objective, rows, (round, order), &mut nothing, |_, grads, hess, _| (sum(grads), sum(hess)))?;
-            return Ok(total(sums));
-        }
-        let exact = &self.exact[output * self.data.n_rows()..];
-        let of_chunk = |rows: &[u32]| {
-            rows.iter().fold((0.0, 0.0), |(grad, hess), &row| {
-                let pair = exact[row as usize];
-                (grad + f64::from(pair.grad), hess + f64::from(pair.hess))
+            let mut nothing = vec![(); self.order.len()];
+            let mut rest = &mut nothing[..];
+            let mut asks = Vec::with_capacity(parts.len());
+            let mut sorted: Vec<usize> = (0..parts.len()).collect();
+            sorted.sort_unstable_by_key(|&part| parts[part].1.start);
+            let mut at = 0;
+            for &part in &sorted {
+                let places = &parts[part].1;
+                let (out, others) = rest[places.start - at..].split_at_mut(places.len());
+                asks.push(Ask { first: places.start, out });
+                (rest, at) = (others, places.end);
+            }
+            let (objective, rows) = (&*self.trainer.objective, self.state.rows());
+            let found = in_chunks(self.team, objective, rows, (round, &self.order), asks, |_, grads, hess, _| {
+                (sum(grads), sum(hess))
+            })?;
+            let mut sums = vec![(0.0, 0.0); parts.len()];
+            for (part, found) in sorted.into_iter().zip(found) {
+                sums[part] = found.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
+            }
+            sums
+        } else {
+            let exact = &self.exact[output * self.data.n_rows()..];
+            let order = &self.order;
+            self.team.map(parts.iter().map(|(_, places)| places.clone()).collect(), |places: Range<usize>| {
+                order[places].iter().fold((0.0, 0.0), |(grad, hess), &row| {
+                    let pair = exact[row as usize];
+                    (grad + f64::from(pair.grad), hess + f64::from(pair.hess))
+                })
             })
         };
-        Ok(total(self.order[places].par_chunks(CHUNK).map(of_chunk).collect()))
-    }
-
-    /// Returns the leaf value computed by the objective from the residuals.
-    fn renewed(&self, places: Range<usize>, output: usize) -> f64 {
-        let State { targets, weights, scores, origin } = &self.state;
-        let scores = &scores[output * self.data.n_rows()..];
-        let residual = |place: usize| {
-            let row = self.index(place);
-            let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
-            (relative(f64::from(targets[row]), scores[row] - origin), weight)
-        };
-        let mut residuals: Vec<(f32, f32)> = places.map(residual).collect();
-        self.trainer.objective.renew_leaf(&mut residuals).unwrap_or(0.0)
-    }
-
-    /// Returns the index of a position's row in targets, weights and scores.
-    fn index(&self, place: usize) -> usize {
-        if self.moves { place } else { self.order[place] as usize }
+        let mut totals = vec![(0.0, 0.0); grown.leaves.len()];
+        for ((leaf, _), (grad, hess)) in parts.iter().zip(sums) {
+            totals[*leaf] = (totals[*leaf].0 + grad, totals[*leaf].1 + hess);
+        }
+        Ok(totals)
     }
 
     /// Adds the new tree to the scores of all rows.
     fn add_scores(&mut self, grown: &Grown<N::Sum>, output: usize, values: &[f64], in_bag: usize) {
         let n_rows = self.data.n_rows();
         let scores = &mut self.state.scores[output * n_rows..(output + 1) * n_rows];
-        for (leaf, &value) in grown.leaves.iter().zip(values) {
-            if self.moves {
-                scores[leaf.rows.clone()].iter_mut().for_each(|score| *score += value);
-            } else {
+        if self.moves {
+            let mut leaves: Vec<(Range<usize>, f64)> =
+                grown.leaves.iter().zip(values).map(|(leaf, &value)| (leaf.rows.clone(), value)).collect();
+            leaves.sort_unstable_by_key(|(rows, _)| (rows.start, rows.end));
+            let mut rest = &mut scores[..];
+            let mut tasks = Vec::new();
+            for (rows, value) in leaves {
+                let (of_leaf, others) = rest.split_at_mut(rows.len());
+                tasks.extend(of_leaf.chunks_mut(CHUNK).map(|scores| (scores, value)));
+                rest = others;
+            }
+            self.team.map(tasks, |(scores, value)| scores.iter_mut().for_each(|score| *score += value));
+        } else {
+            for (leaf, &value) in grown.leaves.iter().zip(values) {
                 self.order[leaf.rows.clone()].iter().for_each(|&row| scores[row as usize] += value);
             }
         }
         if in_bag == n_rows && self.trainer.valid.is_empty() {
             return;
         }
-        // No flags for training data: splits were found with its missing values in their actual bins; see `missing_last`.
+        // No flags for training data: splits were found with its missing values in their actual bins; see
+        // `missing_last`.
         let unseen = Unseen::default();
         let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
         let leaves = binned.leaves(&self.data.slots, in_bag..n_rows);
@@ -416,6 +429,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     fn finish(self, best_round: Option<usize>) -> Training {
+        let team = self.team.usage();
         let Self { trainer, data, mut trees, history, base_scores, comparison, .. } = self;
         let outputs = base_scores.len();
         if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping_rounds) {
@@ -442,6 +456,23 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             trees,
             metadata: trainer.metadata(best_round),
         };
-        Training { model, history, best_round, precision: N::PRECISION }
+        Training { model, history, best_round, precision: N::PRECISION, team }
     }
+}
+
+/// Returns the leaf value computed by the objective from the residuals. `order` maps positions to rows, if they differ.
+fn renewed(
+    objective: &dyn Objective,
+    State { targets, weights, origin, .. }: &State,
+    scores: &[f64],
+    order: Option<&[u32]>,
+    places: Range<usize>,
+) -> f64 {
+    let residual = |place: usize| {
+        let row = order.map_or(place, |order| order[place] as usize);
+        let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
+        (relative(f64::from(targets[row]), scores[row] - origin), weight)
+    };
+    let mut residuals: Vec<(f32, f32)> = places.map(residual).collect();
+    objective.renew_leaf(&mut residuals).unwrap_or(0.0)
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use bitgrain_kernels::histograms::PairF32;
-use rayon::prelude::*;
 
 use super::TrainError;
+use super::team::Team;
 use crate::feature::Features;
 use crate::model::Model;
 use crate::objective::{Batch, GradientBatch, Objective};
@@ -14,7 +14,7 @@ use crate::predict::Predictor;
 /// Rows per gradient computation; their buffers fit in cache.
 pub(super) const CHUNK: usize = 4096;
 
-/// Minimum number of chunks per thread: waking a thread takes longer than processing fewer.
+/// Number of chunks per task, which share their buffers.
 const CHUNKS: usize = 4;
 
 /// Largest magnitude of the gradients and hessians of an output.
@@ -46,14 +46,6 @@ pub(super) struct Rows<'a> {
     pub(super) origin: f64,
 }
 
-impl<'a> Rows<'a> {
-    /// Returns a range of the rows.
-    pub(super) fn at(&self, places: Range<usize>) -> Self {
-        let weights = self.weights.map(|weights| &weights[places.clone()]);
-        Self { targets: &self.targets[places.clone()], weights, scores: &self.scores[places], origin: self.origin }
-    }
-}
-
 /// Converts a score to the f32 that objectives get.
 #[expect(clippy::cast_possible_truncation, reason = "objectives take f32")]
 pub(super) fn relative(score: f64, origin: f64) -> f32 {
@@ -62,6 +54,7 @@ pub(super) fn relative(score: f64, origin: f64) -> f32 {
 
 /// Writes the gradients of every row, grouped by output. Returns the largest of each output.
 pub(super) fn gradients(
+    team: &Team<'_>,
     objective: &dyn Objective,
     rows: Rows<'_>,
     round: usize,
@@ -75,7 +68,8 @@ pub(super) fn gradients(
         .step_by(chunk)
         .map(|start| (start, columns.iter_mut().filter_map(Iterator::next).collect()))
         .collect();
-    let one = |buffers: &mut Buffers, (start, out): (usize, Vec<&mut [PairF32]>)| {
+    let one = |(start, out): (usize, Vec<&mut [PairF32]>)| {
+        let mut buffers = Buffers::default();
         let len = chunk.min(n_rows - start);
         buffers.ask(objective, &rows, start..start + len);
         let write = |(output, out): (usize, &mut [PairF32])| {
@@ -88,53 +82,75 @@ pub(super) fn gradients(
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
     let none = vec![Largest::default(); outputs];
     // Reduce in order, so that the reported error is that of the first invalid row.
-    let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
-    largest.into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
+    team.map(chunks, one).into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
 }
 
 /// Returns the largest gradient and hessian of all rows, for an objective of one output. `order` maps positions to
 /// rows.
 pub(super) fn largest_of(
+    team: &Team<'_>,
     objective: &dyn Objective,
     rows: Rows<'_>,
     (round, order): (usize, &[u32]),
 ) -> Result<Largest, TrainError> {
-    let chunks: Vec<usize> = (0..rows.targets.len()).step_by(CHUNK).collect();
-    let one = |buffers: &mut Buffers, start: usize| {
-        let end = rows.targets.len().min(start + CHUNK);
-        buffers.ask(objective, &rows, start..end);
-        let (grads, hess) = buffers.output(0, end - start);
-        largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
+    let starts: Vec<usize> = (0..rows.targets.len()).step_by(CHUNKS * CHUNK).collect();
+    let one = |start: usize| {
+        let mut buffers = Buffers::default();
+        let end = rows.targets.len().min(start + CHUNKS * CHUNK);
+        let mut all = Largest::default();
+        for start in (start..end).step_by(CHUNK) {
+            let end = end.min(start + CHUNK);
+            buffers.ask(objective, &rows, start..end);
+            let (grads, hess) = buffers.output(0, end - start);
+            let largest =
+                largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))?;
+            all = all.max(largest);
+        }
+        Ok::<_, TrainError>(all)
     };
-    let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
-    let largest = largest.into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)));
+    let largest = team.map(starts, one).into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)));
     largest.map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
 }
 
+/// Positions whose gradients one task computes, from `first` on, and the output for each.
+pub(super) struct Ask<'o, T> {
+    pub(super) first: usize,
+    pub(super) out: &'o mut [T],
+}
+
 /// Computes gradients one chunk at a time and passes them to `take`, for an objective of one output. `order` maps
-/// positions to rows. Results are in the order of the chunks.
+/// positions to rows. Returns the results of each task in the order of its chunks.
 pub(super) fn in_chunks<'o, T: Send, R: Send>(
+    team: &Team<'_>,
     objective: &dyn Objective,
     rows: Rows<'_>,
     (round, order): (usize, &[u32]),
-    out: &'o mut [T],
-    take: impl Fn(usize, &[f32], &[f32], &'o mut [T]) -> R + Sync,
-) -> Result<Vec<R>, TrainError> {
-    let one = |buffers: &mut Buffers, (chunk, out): (usize, &'o mut [T])| {
-        let (start, end) = (chunk * CHUNK, chunk * CHUNK + out.len());
-        buffers.ask(objective, &rows, start..end);
-        let (grads, hess) = buffers.output(0, out.len());
-        match largest(grads, hess) {
-            Some(_) => Ok(take(start, grads, hess, out)),
-            None => Err(refused(grads, hess, round, |at| order[start + at] as usize)),
+    asks: Vec<Ask<'o, T>>,
+    take: impl Fn(usize, &[f32], &[f32], &mut [T]) -> R + Sync,
+) -> Result<Vec<Vec<R>>, TrainError> {
+    let one = |Ask { first, out }: Ask<'o, T>| {
+        let mut buffers = Buffers::default();
+        let mut results = Vec::with_capacity(out.len().div_ceil(CHUNK));
+        for (chunk, out) in out.chunks_mut(CHUNK).enumerate() {
+            let start = first + chunk * CHUNK;
+            buffers.ask(objective, &rows, start..start + out.len());
+            let (grads, hess) = buffers.output(0, out.len());
+            if largest(grads, hess).is_none() {
+                return Err(refused(grads, hess, round, |at| order[start + at] as usize));
+            }
+            results.push(take(start, grads, hess, out));
         }
+        Ok(results)
     };
-    let taken: Vec<_> =
-        out.par_chunks_mut(CHUNK).enumerate().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
-    taken
+    team.map(asks, one)
         .into_iter()
         .collect::<Result<_, _>>()
         .map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
+}
+
+/// Divides a column into tasks.
+pub(super) fn asks<T>(out: &mut [T]) -> Vec<Ask<'_, T>> {
+    out.chunks_mut(CHUNKS * CHUNK).enumerate().map(|(at, out)| Ask { first: at * CHUNKS * CHUNK, out }).collect()
 }
 
 /// Returns the error of the invalid row with the smallest index, independently of the current order of the rows.

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use super::grow::{Codes4, Codes8, Floats};
 use super::rounds::Rounds;
+use super::team::{Team, TeamUsage};
 use super::{Dataset, Params, TrainError};
 use crate::feature::FeatureError;
 use crate::gradient::GradientPrecision;
@@ -95,11 +96,15 @@ impl<'a> Trainer<'a> {
         self.params.check()?;
         self.check(data)?;
         let precision = self.params.gradient_precision.of(data.n_rows());
-        // Enter the pool once: submitting every small task from outside would cost more than the task.
-        rayon::scope(|_| match precision {
-            GradientPrecision::Pair8 => Rounds::<Codes8>::new(&mut self, data)?.run(),
-            GradientPrecision::Pair4 => Rounds::<Codes4>::new(&mut self, data)?.run(),
-            GradientPrecision::F32 | GradientPrecision::Auto => Rounds::<Floats>::new(&mut self, data)?.run(),
+        let threads = if data.is_tiny() { 1 } else { rayon::current_num_threads() };
+        // Within the pool, because the loops that stay with rayon (validation, metrics) would each be handed over to
+        // it.
+        rayon::scope(|_| {
+            Team::with(threads, |team| match precision {
+                GradientPrecision::Pair8 => Rounds::<Codes8>::new(team, &mut self, data).run(),
+                GradientPrecision::Pair4 => Rounds::<Codes4>::new(team, &mut self, data).run(),
+                GradientPrecision::F32 | GradientPrecision::Auto => Rounds::<Floats>::new(team, &mut self, data).run(),
+            })
         })
     }
 
@@ -214,7 +219,7 @@ pub struct Round<'a> {
 }
 
 /// Result of a training.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Training {
     /// Trained model; up to the best round with early stopping.
     pub model: Model,
@@ -224,4 +229,14 @@ pub struct Training {
     pub best_round: Option<usize>,
     /// Gradient precision that was used, never `Auto`.
     pub precision: GradientPrecision,
+    /// Threads that grew the trees, and their use.
+    pub team: TeamUsage,
+}
+
+/// Compares results: threads and times do not count.
+impl PartialEq for Training {
+    fn eq(&self, other: &Self) -> bool {
+        let results = |training: &Self| (training.best_round, training.precision);
+        self.model == other.model && self.history == other.history && results(self) == results(other)
+    }
 }

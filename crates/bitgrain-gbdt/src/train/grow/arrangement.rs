@@ -2,20 +2,11 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::Backend;
-use bitgrain_kernels::histograms::{flag_rows, swap_rows};
-use rayon::prelude::*;
-
 use super::Sum;
+use super::partition::{Flags, SwapTask, swap_tasks};
 use crate::feature::BinMap;
-use crate::train::along::{Along, swap_items, taken};
-use crate::train::slots::{Place, Plan, Slots, TilePlan, Wide, WideMut};
-
-/// Rows flagged at a time; a multiple of 64.
-const CHUNK: usize = 1 << 14;
-
-/// Minimum number of swaps for parallel work.
-const TRADES: usize = 1 << 13;
+use crate::train::along::{Along, taken};
+use crate::train::slots::{Plan, Slots, TilePlan, Wide, WideMut};
 
 /// Direction of each bin of a feature.
 #[derive(Debug, Clone)]
@@ -86,7 +77,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     }
 
     /// Removes `len` rows after the first `gap` rows and returns them.
-    fn cut(&mut self, gap: usize, len: usize) -> Self {
+    pub(super) fn cut(&mut self, gap: usize, len: usize) -> Self {
         let plan = self.plan;
         let tile = |(tile, plan): (&mut &'a mut [u8], &TilePlan)| taken(tile, gap * plan.width, len * plan.width);
         Self {
@@ -99,127 +90,11 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         }
     }
 
-    /// Partitions the rows so that those that go left come first; returns their number.
-    pub(crate) fn split(&mut self, sides: &Sides, map: &BinMap) -> usize {
-        let (flags, count) = self.flags(sides, map);
-        self.sort(&flags, count);
-        count
-    }
-
     /// Moves the chosen rows to the front; returns their number. `chosen` is indexed by row, not by position.
     pub(crate) fn bring_to_front(&mut self, chosen: &[bool]) -> usize {
-        let words = self.order.par_chunks(64).map(|rows| {
-            rows.iter().zip(0..).fold(0, |word, (&row, bit)| word | u64::from(chosen[row as usize]) << bit)
-        });
-        let flags: Vec<u64> = words.collect();
-        let count = flags.iter().map(|word| word.count_ones() as usize).sum();
-        self.sort(&flags, count);
+        let flags = Flags::of(self.order.len(), |place| chosen[self.order[place] as usize]);
+        let count = flags.count();
+        swap_tasks(self, &flags, count).into_iter().for_each(SwapTask::run);
         count
-    }
-
-    /// Returns a bitmap of the rows that go left, and their number.
-    fn flags(&self, sides: &Sides, map: &BinMap) -> (Vec<u64>, usize) {
-        let n_rows = self.order.len();
-        let mut flags = vec![0_u64; n_rows.div_ceil(64)];
-        let fill = |(chunk, flags): (usize, &mut [u64])| {
-            let start = chunk * CHUNK;
-            self.flag(start..n_rows.min(start + CHUNK), sides, map, flags)
-        };
-        let count = if n_rows <= 2 * CHUNK {
-            flags.chunks_mut(CHUNK / 64).enumerate().map(fill).sum()
-        } else {
-            flags.par_chunks_mut(CHUNK / 64).enumerate().map(fill).sum()
-        };
-        (flags, count)
-    }
-
-    fn flag(&self, rows: Range<usize>, sides: &Sides, map: &BinMap, flags: &mut [u64]) -> usize {
-        match self.plan.places[sides.feature] {
-            Place::Constant => {
-                debug_assert!(map.n_bins(sides.feature) == 1, "only constant features are not stored");
-                0
-            }
-            Place::Slot { tile, slot, member } => {
-                let width = self.plan.tiles[tile].width;
-                let records = &self.tiles[tile][rows.start * width..rows.end * width];
-                let mut table = [0; 256];
-                (0..).zip(&mut table).for_each(|(byte, left)| *left = u8::from(sides.left[member.bin(byte) as usize]));
-                flag_rows(Backend::best(), records, width, slot, &table, flags).unwrap_or(0)
-            }
-            Place::Wide { column } => {
-                let (mut at, mut count) = (0, 0);
-                flags.fill(0);
-                self.wide[column].for_each(rows, |bin| {
-                    flags[at / 64] |= u64::from(sides.left[bin]) << (at % 64);
-                    count += usize::from(sides.left[bin]);
-                    at += 1;
-                });
-                count
-            }
-        }
-    }
-
-    /// Partitions the rows: the `middle` flagged rows come first. Swaps only rows that are on the wrong side, so the
-    /// order of the others is kept.
-    fn sort(&mut self, flags: &[u64], middle: usize) {
-        let (left, right) = &misplaced(flags, middle, self.order.len());
-        let Self { plan, tiles, wide, order, pairs, along } = self;
-        let records = |(plan, tile): (&TilePlan, &mut &mut [u8])| {
-            let (left_rows, right_rows) = tile.split_at_mut(middle * plan.width);
-            let swapped = swap_rows(plan.width, left_rows, right_rows, left, right);
-            debug_assert!(swapped.is_ok(), "{swapped:?}");
-        };
-        let tiles = plan.tiles.iter().zip(tiles);
-        if left.len() < TRADES {
-            tiles.for_each(records);
-            wide.iter_mut().for_each(|column| column.swap(middle, left, right));
-            along.iter_mut().for_each(|column| column.swap(middle, left, right));
-            swap_items(order, middle, left, right);
-            swap_items(pairs, middle, left, right);
-            return;
-        }
-        rayon::scope(|scope| {
-            tiles.for_each(|tile| scope.spawn(move |_| records(tile)));
-            wide.iter_mut().for_each(|column| scope.spawn(move |_| column.swap(middle, left, right)));
-            along.iter_mut().for_each(|column| scope.spawn(move |_| column.swap(middle, left, right)));
-            scope.spawn(move |_| swap_items(order, middle, left, right));
-            scope.spawn(move |_| swap_items(pairs, middle, left, right));
-        });
-    }
-}
-
-/// Returns the positions before `middle` of rows that go right, and the positions after it, relative to `middle`, of
-/// rows that go left. Both lists have the same length.
-fn misplaced(flags: &[u64], middle: usize, end: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut left = Vec::new();
-    let mut right = Vec::new();
-    for (at, &word) in flags.iter().enumerate() {
-        let first = at * 64;
-        // Mask of the bits before `middle` in this word.
-        let before = match middle.saturating_sub(first) {
-            0 => 0,
-            bits @ 1..64 => u64::MAX >> (64 - bits),
-            _ => u64::MAX,
-        };
-        // Mask of the bits of existing rows: the last word may be partial.
-        let there = match end - first {
-            bits @ 1..64 => u64::MAX >> (64 - bits),
-            _ => u64::MAX,
-        };
-        // `first` may be before `middle`; the wrapping subtraction is undone when the bit offset is added.
-        positions(!word & before & there, first, &mut left);
-        positions(word & !before, first.wrapping_sub(middle), &mut right);
-    }
-    debug_assert_eq!(left.len(), right.len());
-    (left, right)
-}
-
-/// Appends the positions of the set bits of a word.
-fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
-    while word != 0 {
-        let at = first.wrapping_add(word.trailing_zeros() as usize);
-        #[expect(clippy::cast_possible_truncation, reason = "datasets have at most `u32::MAX` rows")]
-        out.push(at as u32);
-        word &= word - 1;
     }
 }

@@ -1,105 +1,250 @@
 //! Histograms: sums of gradients per bin over the rows of a node.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use bitgrain_kernels::histograms::{Slot, add_pairs};
-use rayon::prelude::*;
+use bitgrain_kernels::histograms::{MAX_SLOTS, Slot, add_pairs};
 
 use super::numbers::Sum;
 use super::{Arrangement, Numbers};
 use crate::feature::BinMap;
-use crate::train::slots::{TilePlan, WideMut};
+use crate::train::slots::{Place, Plan, TilePlan, WideMut};
 
-/// Minimum number of rows per task. Float sums depend on it, so it must not depend on the number of threads.
-const CHUNK: usize = 1 << 15;
+/// Minimum number of rows per part, if a part is an eighth of the node. Float sums depend on it, so it must not depend
+/// on the number of threads.
+const CHUNK: usize = 1 << 13;
 
-/// Maximum number of chunks per node: each has its own histogram until they are merged.
+/// Maximum number of rows per part, see [`CHUNK`].
+const MAX_CHUNK: usize = 1 << 15;
+
+/// Maximum number of parts per tile of a node: each has its own sums until they are merged.
 const MAX_CHUNKS: usize = 64;
 
-/// Minimum number of additions for parallel work: about a tenth of a millisecond.
-const ADDITIONS: usize = 1 << 18;
+/// Minimum number of rows per bin in a part of a wide feature, so that clearing and merging the bins stays cheap.
+const ROWS_PER_BIN: usize = 8;
 
 /// Sums of every global bin.
 pub(crate) type Histogram<S> = Vec<S>;
 
-/// Accumulates a range of rows into `out`, which must be zero.
-pub(crate) fn build<N: Numbers>(
-    arrangement: &Arrangement<'_, N::Pair>,
-    map: &BinMap,
+/// Features whose bin codes are stored together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    Tile(usize),
+    Wide(usize),
+}
+
+/// Range of rows to sum for one tile or wide feature.
+#[derive(Debug)]
+pub(super) struct Part {
+    columns: Columns,
     rows: Range<usize>,
-    wanted: &[bool],
-    out: &mut Histogram<N::Sum>,
-) {
-    let Arrangement { plan: all, pairs, wide, .. } = arrangement;
-    let tiles: Vec<usize> = (0..all.tiles.len())
-        .filter(|&tile| all.tiles[tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]))
-        .collect();
-    let chunk = CHUNK.max(rows.len().div_ceil(MAX_CHUNKS));
-    let chunks: Vec<Range<usize>> =
-        rows.clone().step_by(chunk).map(|start| start..rows.end.min(start + chunk)).collect();
-    let tasks: Vec<(usize, Range<usize>)> =
-        tiles.iter().flat_map(|&tile| chunks.iter().map(move |chunk| (tile, chunk.clone()))).collect();
-    let one = |(tile, rows): (usize, Range<usize>)| {
-        let plan = &all.tiles[tile];
-        let records = &arrangement.tiles[tile][rows.start * plan.width..rows.end * plan.width];
-        (tile, tile_sums::<N>(plan, records, &pairs[rows]))
+}
+
+/// Sums of a part. Elements after its last bin are leftovers of an earlier use.
+#[derive(Debug)]
+pub(super) struct Partial<S> {
+    columns: Columns,
+    sums: Vec<S>,
+}
+
+/// Divides a range of a node's rows into parts, for all features that are wanted.
+pub(super) fn parts(plan: &Plan, map: &BinMap, wanted: &[bool], rows: &Range<usize>) -> Vec<Part> {
+    let is_wanted = |tile: &usize| plan.tiles[*tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]);
+    let tiles = (0..plan.tiles.len()).filter(is_wanted).map(|tile| (Columns::Tile(tile), 0));
+    let wide = (0..plan.wide.len()).filter(|&column| wanted[plan.wide[column] as usize]).map(|column| {
+        let bins = map.n_bins(plan.wide[column] as usize) as usize;
+        (Columns::Wide(column), bins * ROWS_PER_BIN)
+    });
+    let of_columns = |(columns, least): (Columns, usize)| {
+        let chunk = (rows.len() / 8).clamp(CHUNK, MAX_CHUNK).max(least).max(rows.len().div_ceil(MAX_CHUNKS));
+        let part = move |start| Part { columns, rows: start..rows.end.min(start + chunk) };
+        rows.clone().step_by(chunk).map(part)
     };
-    let few = rows.len() * all.row_bytes() < ADDITIONS;
-    let sums: Vec<(usize, Vec<N::Sum>)> = if few || tasks.len() == 1 {
-        tasks.into_iter().map(one).collect()
-    } else {
-        tasks.into_par_iter().map(one).collect()
-    };
-    // Merge in chunk order, not in completion order: float addition is not associative.
-    for (tile, sums) in sums {
-        let mut at = sums.into_iter();
-        for member in all.tiles[tile].slots.iter().flatten() {
-            let start = map.feature_offsets()[member.feature as usize] as usize;
-            for (bin, sum) in out[start..start + member.bins as usize].iter_mut().zip(&mut at) {
-                *bin = bin.plus(sum);
+    tiles.chain(wide).flat_map(of_columns).collect()
+}
+
+impl Part {
+    /// Sums the rows in a reused buffer.
+    pub(super) fn sums<N: Numbers>(
+        self,
+        of: &Arrangement<'_, N::Pair>,
+        map: &BinMap,
+        buffers: &Buffers<N::Sum>,
+    ) -> Partial<N::Sum> {
+        let bins = match self.columns {
+            Columns::Tile(tile) => of.plan.tiles[tile].slots.iter().flatten().map(|member| member.bins).sum(),
+            Columns::Wide(column) => map.n_bins(of.plan.wide[column] as usize),
+        };
+        let first = |feature: usize| match of.plan.places[feature] {
+            Place::Slot { first, .. } => first,
+            _ => 0,
+        };
+        let mut sums = buffers.partial(bins as usize);
+        let columns = self.columns;
+        self.write::<N>(of, map, first, &mut sums);
+        Partial { columns, sums }
+    }
+
+    /// Writes the sums of the rows to `out`, those of a feature from index `first(feature)` on.
+    fn write<N: Numbers>(
+        self,
+        of: &Arrangement<'_, N::Pair>,
+        map: &BinMap,
+        first: impl Fn(usize) -> usize,
+        out: &mut [N::Sum],
+    ) {
+        let Self { columns, rows } = self;
+        let pairs = &of.pairs[rows.clone()];
+        match columns {
+            Columns::Tile(tile) => {
+                let plan = &of.plan.tiles[tile];
+                let records = &of.tiles[tile][rows.start * plan.width..rows.end * plan.width];
+                write_tile::<N>(plan, records, pairs, first, out);
+            }
+            Columns::Wide(column) => {
+                let feature = of.plan.wide[column] as usize;
+                let out = &mut out[first(feature)..][..map.n_bins(feature) as usize];
+                out.fill(N::Sum::default());
+                add_column::<N>(&of.wide[column], rows, pairs, out);
             }
         }
     }
-    for (column, &feature) in all.wide.iter().enumerate() {
-        let start = map.feature_offsets()[feature as usize] as usize;
-        if wanted[feature as usize] {
-            add_column::<N>(&wide[column], rows.clone(), pairs, &mut out[start..]);
-        }
+}
+
+/// Returns whether these rows form a single part.
+pub(super) fn is_one_part(rows: &Range<usize>) -> bool {
+    rows.len() <= CHUNK
+}
+
+/// Writes the histogram of rows that form a single part.
+pub(super) fn write_sums<N: Numbers>(
+    of: &Arrangement<'_, N::Pair>,
+    map: &BinMap,
+    wanted: &[bool],
+    rows: &Range<usize>,
+    out: &mut [N::Sum],
+) {
+    let offsets = map.feature_offsets();
+    for part in parts(of.plan, map, wanted, rows) {
+        part.write::<N>(of, map, |feature| offsets[feature] as usize, out);
     }
 }
 
-/// Returns the sums of the bins of each feature of a tile, in slot order.
-fn tile_sums<N: Numbers>(plan: &TilePlan, records: &[u8], pairs: &[N::Pair]) -> Vec<N::Sum> {
-    let mut cells: Vec<Slot<N::Cell>> = vec![[N::Cell::default(); _]; plan.width];
-    let bins = plan.slots.iter().flatten().map(|member| member.bins as usize).sum();
-    let mut sums = vec![N::Sum::default(); bins];
+/// Vectors for sums, reused from tree to tree: the kernel clears every page that it maps anew.
+#[derive(Debug)]
+pub(crate) struct Buffers<S> {
+    histograms: Mutex<Vec<Histogram<S>>>,
+    partials: Mutex<Vec<Vec<S>>>,
+}
+
+impl<S> Default for Buffers<S> {
+    fn default() -> Self {
+        Self { histograms: Mutex::new(Vec::new()), partials: Mutex::new(Vec::new()) }
+    }
+}
+
+impl<S: Sum> Buffers<S> {
+    /// Returns a histogram with arbitrary content.
+    pub(super) fn histogram(&self, map: &BinMap) -> Histogram<S> {
+        let kept = self.histograms.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| vec![S::default(); map.total_bins() as usize])
+    }
+
+    pub(super) fn keep(&self, histogram: Histogram<S>) {
+        self.histograms.lock().unwrap_or_else(PoisonError::into_inner).push(histogram);
+    }
+
+    /// Returns at least `len` sums with arbitrary content.
+    fn partial(&self, len: usize) -> Vec<S> {
+        let mut sums = self.partials.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        if sums.len() < len {
+            sums.resize(len, S::default());
+        }
+        sums
+    }
+
+    pub(super) fn keep_partials(&self, partials: Vec<Partial<S>>) {
+        let sums = partials.into_iter().map(|partial| partial.sums);
+        self.partials.lock().unwrap_or_else(PoisonError::into_inner).extend(sums);
+    }
+}
+
+/// Merges the partial sums of a feature into `out`, in the order of the rows and not of completion: float addition is
+/// not associative.
+pub(super) fn merge<S: Sum>(place: Place, partials: &[Partial<S>], out: &mut [S]) {
+    let (columns, first) = match place {
+        Place::Constant => return,
+        Place::Slot { tile, first, .. } => (Columns::Tile(tile), first),
+        Place::Wide { column } => (Columns::Wide(column), 0),
+    };
+    let mut parts = partials.iter().filter(|part| part.columns == columns).map(|part| &part.sums[first..]);
+    match parts.next() {
+        Some(sums) => out.iter_mut().zip(sums).for_each(|(bin, &sum)| *bin = sum),
+        None => out.fill(S::default()),
+    }
+    for sums in parts {
+        out.iter_mut().zip(sums).for_each(|(bin, &sum)| *bin = bin.plus(sum));
+    }
+}
+
+/// Writes the sums of the bins of each feature of a tile.
+fn write_tile<N: Numbers>(
+    plan: &TilePlan,
+    records: &[u8],
+    pairs: &[N::Pair],
+    first: impl Fn(usize) -> usize,
+    out: &mut [N::Sum],
+) {
+    // 33 KB on the stack: a vector would be mapped and cleared for every part.
+    let mut cells: [Slot<N::Cell>; MAX_SLOTS] = [[N::Cell::default(); _]; _];
+    let cells = &mut cells[..plan.width];
     let rows = N::ROWS_PER_FLUSH.min(pairs.len().max(1));
-    let mut parts = records.chunks(rows * plan.width).zip(pairs.chunks(rows)).peekable();
-    while let Some((records, pairs)) = parts.next() {
-        // The plan only uses widths that the kernel supports.
-        let added = add_pairs(records, pairs, &mut cells);
-        debug_assert!(added.is_ok(), "{added:?}");
-        // f32 cells are flushed to f64 sums every few thousand rows to bound the rounding error; integer cells only once.
-        take_apart::<N>(plan, &cells, &mut sums);
-        if parts.peek().is_some() {
+    let parts = records.chunks(rows * plan.width).zip(pairs.chunks(rows));
+    for (at, (records, pairs)) in parts.enumerate() {
+        // f32 cells are flushed to f64 sums every few thousand rows to bound the rounding error; integer cells only
+        // once.
+        if at > 0 {
             cells.fill([N::Cell::default(); _]);
         }
+        // The plan only uses widths that the kernel supports.
+        let added = add_pairs(records, pairs, cells);
+        debug_assert!(added.is_ok(), "{added:?}");
+        take_apart::<N>(plan, cells, at == 0, &first, out);
     }
-    sums
+    if pairs.is_empty() {
+        take_apart::<N>(plan, cells, true, &first, out);
+    }
 }
 
-/// Distributes the cells of byte values to the bins of the features that share the byte.
-fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [N::Sum]) {
-    let mut rest = sums;
+/// Distributes the cells of byte values to the bins of the features that share the byte: replaces the content of the
+/// bins, or adds to it.
+fn take_apart<N: Numbers>(
+    plan: &TilePlan,
+    cells: &[Slot<N::Cell>],
+    replace: bool,
+    first: &impl Fn(usize) -> usize,
+    out: &mut [N::Sum],
+) {
+    let of_cell = |cell: N::Cell| {
+        let mut sum = N::Sum::default();
+        N::flush(cell, &mut sum);
+        sum
+    };
     for (members, cells) in plan.slots.iter().zip(cells) {
         for member in members {
-            let (bins, others) = rest.split_at_mut(member.bins as usize);
-            rest = others;
+            let bins = &mut out[first(member.feature as usize)..][..member.bins as usize];
             let codes = members.iter().map(|member| member.bins).product::<u32>() as usize;
             let (stride, n_bins) = (member.stride as usize, bins.len());
             if codes == n_bins {
-                bins.iter_mut().zip(cells).for_each(|(bin, &cell)| N::flush(cell, bin));
+                if replace {
+                    bins.iter_mut().zip(cells).for_each(|(bin, &cell)| *bin = of_cell(cell));
+                } else {
+                    bins.iter_mut().zip(cells).for_each(|(bin, &cell)| N::flush(cell, bin));
+                }
                 continue;
+            }
+            if replace {
+                bins.fill(N::Sum::default());
             }
             // The byte is a mixed-radix number: this feature's digit changes every `stride` codes.
             for (turn, run) in cells[..codes].chunks(stride).enumerate() {
@@ -112,7 +257,7 @@ fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [
 /// Accumulates a wide feature directly, without cells.
 fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pair], out: &mut [N::Sum]) {
     use bitgrain_kernels::histograms::GradientPair;
-    let mut pairs = pairs[rows.clone()].iter();
+    let mut pairs = pairs.iter();
     bins.for_each(rows, |bin| {
         if let Some(pair) = pairs.next() {
             N::flush(pair.add_to(N::Cell::default()), &mut out[bin]);

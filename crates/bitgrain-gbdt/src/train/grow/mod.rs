@@ -2,19 +2,23 @@
 
 mod arrangement;
 mod best_first;
+mod divide;
 mod histogram;
 mod numbers;
+mod partition;
+mod search;
 mod symmetric;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 pub(crate) use arrangement::{Arrangement, Sides};
-use histogram::{Histogram, build, subtract};
+pub(crate) use histogram::Buffers;
+use histogram::Histogram;
 pub(crate) use numbers::{Codes4, Codes8, Floats, Numbers, Sum};
 
+use super::slots::Plan;
 use super::split::{Found, Rules, Search, Totals};
+use super::team::Team;
 use super::{Growth, Params};
 use crate::model::Child;
 use crate::narrow::narrow;
@@ -59,18 +63,26 @@ pub(crate) struct GrownLeaf<S> {
 
 impl Grower<'_> {
     /// Grows a tree on the rows of an arrangement.
-    pub(crate) fn grow<N: Numbers>(&self, rows: &mut Arrangement<'_, N::Pair>) -> Grown<N::Sum> {
+    pub(crate) fn grow<N: Numbers>(
+        &self,
+        team: &Team<'_>,
+        rows: &mut Arrangement<'_, N::Pair>,
+        buffers: &Buffers<N::Sum>,
+    ) -> Grown<N::Sum> {
         let n_rows = rows.order.len();
-        let totals = Totals { sum: sum_of::<N>(rows.pairs), rows: n_rows };
+        let parts = team.map(rows.pairs.chunks(SUM_PART).collect(), sum_of_part::<N>);
+        let totals = Totals { sum: parts.into_iter().fold(N::Sum::default(), N::Sum::plus), rows: n_rows };
         let root = GrownLeaf { rows: 0..n_rows, totals, parent: None, depth: 0, way: 1 };
         let mut growing = Growing::<N> {
             grower: self,
             grown: Grown { splits: Vec::new(), leaves: vec![root] },
             wanted: self.wanted(),
+            plan: rows.plan,
+            buffers,
         };
         match self.params.growth {
-            Growth::Symmetric => symmetric::grow(&mut growing, rows),
-            Growth::LeafWise | Growth::DepthWise => best_first::grow(&mut growing, rows),
+            Growth::Symmetric => symmetric::grow(team, &mut growing, rows),
+            Growth::LeafWise | Growth::DepthWise => best_first::grow(team, &mut growing, rows),
         }
         growing.grown
     }
@@ -108,11 +120,13 @@ struct Growing<'a, N: Numbers> {
     grown: Grown<N::Sum>,
     /// Features whose histograms are needed.
     wanted: Vec<bool>,
+    plan: &'a Plan,
+    buffers: &'a Buffers<N::Sum>,
 }
 
 impl<N: Numbers> Growing<'_, N> {
     /// Splits a leaf: the left child replaces it, the right child becomes a new leaf, whose index is returned.
-    fn divide(&mut self, leaf: usize, found: Found<N::Sum>, [left, right]: [Totals<N::Sum>; 2]) -> usize {
+    fn split(&mut self, leaf: usize, found: Found<N::Sum>, [left, right]: [Totals<N::Sum>; 2]) -> usize {
         let split = self.grown.splits.len();
         let new = self.grown.leaves.len();
         let GrownLeaf { rows, totals, parent, depth, way } = self.grown.leaves[leaf].clone();
@@ -135,40 +149,11 @@ impl<N: Numbers> Growing<'_, N> {
         new
     }
 
-    /// Builds the histogram of a range of rows, reusing the memory of `histogram`.
-    fn histogram(
-        &self,
-        rows: &Arrangement<'_, N::Pair>,
-        range: Range<usize>,
-        mut histogram: Histogram<N::Sum>,
-    ) -> Histogram<N::Sum> {
-        let map = self.grower.search.map;
-        histogram.clear();
-        histogram.resize(map.total_bins() as usize, N::Sum::default());
-        build::<N>(rows, map, range, &self.wanted, &mut histogram);
-        histogram
+    /// Returns whether a node may be split: it is above the maximum depth and has rows for two children.
+    fn may_split(&self, totals: &Totals<N::Sum>, depth: usize) -> bool {
+        let min_rows = self.grower.params.min_child_samples.max(1).saturating_mul(2);
+        depth < self.grower.max_depth() && totals.rows >= min_rows
     }
-}
-
-/// Returns the sums of both children; the rows up to `middle` are those of the left child.
-fn children<N: Numbers>(
-    node: &Totals<N::Sum>,
-    found_left: N::Sum,
-    pairs: &[N::Pair],
-    middle: usize,
-) -> [Totals<N::Sum>; 2] {
-    // Histogram bins of floats carry rounding errors of rows that went the other way, which may exceed a small child's
-    // sum. So the smaller child is summed directly; integer sums are exact anyway.
-    let (left, right) = if !N::EXACT {
-        (found_left, node.sum.minus(found_left))
-    } else if middle <= pairs.len() - middle {
-        let left = sum_of::<N>(&pairs[..middle]);
-        (left, node.sum.minus(left))
-    } else {
-        let right = sum_of::<N>(&pairs[middle..]);
-        (node.sum.minus(right), right)
-    };
-    [Totals { sum: left, rows: middle }, Totals { sum: right, rows: pairs.len() - middle }]
 }
 
 /// Extends a path hash to a child.
@@ -176,23 +161,23 @@ fn way_on(way: u64, is_left: bool) -> u64 {
     mixed(way.wrapping_mul(2) + u64::from(!is_left))
 }
 
-/// Sums the gradients of some rows, in parts that do not depend on the number of threads.
+/// Number of rows per partial sum of gradients; float sums depend on it.
+const SUM_PART: usize = 1 << 15;
+
+/// Sums the gradients of some rows on the calling thread.
 fn sum_of<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
+    pairs.chunks(SUM_PART).map(sum_of_part::<N>).fold(N::Sum::default(), N::Sum::plus)
+}
+
+/// Sums the gradients of at most [`SUM_PART`] rows.
+fn sum_of_part<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
     use bitgrain_kernels::histograms::GradientPair;
-    const PART: usize = 1 << 15;
     // Four independent accumulators hide the latency of the additions.
-    let of_part = |pairs: &[N::Pair]| {
-        let mut sums = [N::Sum::default(); 4];
-        let (fours, rest) = pairs.as_chunks::<4>();
-        for four in fours {
-            sums.iter_mut().zip(four).for_each(|(sum, pair)| N::flush(pair.add_to(N::Cell::default()), sum));
-        }
-        sums.iter_mut().zip(rest).for_each(|(sum, pair)| N::flush(pair.add_to(N::Cell::default()), sum));
-        sums.into_iter().fold(N::Sum::default(), N::Sum::plus)
-    };
-    if pairs.len() <= PART {
-        return of_part(pairs);
+    let mut sums = [N::Sum::default(); 4];
+    let (fours, rest) = pairs.as_chunks::<4>();
+    for four in fours {
+        sums.iter_mut().zip(four).for_each(|(sum, pair)| N::flush(pair.add_to(N::Cell::default()), sum));
     }
-    let parts: Vec<N::Sum> = pairs.par_chunks(PART).map(of_part).collect();
-    parts.into_iter().fold(N::Sum::default(), N::Sum::plus)
+    sums.iter_mut().zip(rest).for_each(|(sum, pair)| N::flush(pair.add_to(N::Cell::default()), sum));
+    sums.into_iter().fold(N::Sum::default(), N::Sum::plus)
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::{Arrangement, Growing, Histogram, Numbers, Sides, Sum};
+use super::histogram::{Partial, merge, parts, subtract};
+use super::partition::partition_all;
+use super::{Arrangement, Growing, Histogram, Numbers, Sides, Sum, sum_of};
 use crate::train::split::{Found, How, Totals, is_larger};
+use crate::train::team::Team;
 
 /// Split of a whole level.
 #[derive(Debug, Clone)]
@@ -16,27 +17,25 @@ struct Question {
 }
 
 /// Grows level by level, as long as a split gains anything.
-pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
+pub(super) fn grow<N: Numbers>(team: &Team<'_>, growing: &mut Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
     let depth = growing.grower.max_depth().min(MAX_DEPTH);
     let all = growing.grown.leaves[0].rows.clone();
-    let mut histograms = vec![growing.histogram(rows, all, Vec::new())];
+    let mut histograms = sums(team, growing, &[(rows, all)]);
     for level in 0..depth {
-        let Some((question, middles)) = divide(growing, &mut histograms, rows) else { break };
+        // Sorted by rows, because `parts` cuts the arrangement from front to back.
+        let mut leaves: Vec<usize> = (0..histograms.len()).collect();
+        leaves.sort_by_key(|&leaf| (growing.grown.leaves[leaf].rows.start, growing.grown.leaves[leaf].rows.end));
+        let places: Vec<Range<usize>> = leaves.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
+        let mut nodes = rows.parts(&places);
+        let Some((question, middles)) = divide(team, growing, &mut histograms, &leaves, &mut nodes) else { break };
         let last = level + 1 == depth;
-        let mut nodes: Vec<(usize, Histogram<N::Sum>)> = histograms.into_iter().enumerate().collect();
-        nodes.sort_by_key(|(leaf, _)| place(growing, *leaf));
-        let places: Vec<Range<usize>> =
-            nodes.iter().map(|(leaf, _)| growing.grown.leaves[*leaf].rows.clone()).collect();
-        let tasks: Vec<_> = nodes.into_iter().zip(rows.parts(&places)).collect();
-        let part = |((leaf, histogram), rows): ((usize, _), Arrangement<'_, N::Pair>)| {
-            (leaf, part(growing, leaf, histogram, (&rows, middles[leaf]), &question, last))
-        };
-        let mut parted: Vec<_> = tasks.into_par_iter().map(part).collect();
-        parted.sort_unstable_by_key(|(leaf, _)| *leaf);
+        let level = Level { leaves: &leaves, nodes: &nodes, middles: &middles, last };
+        let mut children = children(team, growing, &question, histograms, level);
+        children.sort_unstable_by_key(|(leaf, _)| *leaf);
         let mut of_right = Vec::new();
         histograms = Vec::new();
-        for (leaf, Parted { found, totals, histograms: [left, right] }) in parted {
-            growing.divide(leaf, found, totals);
+        for (leaf, Children { found, totals, histograms: [left, right] }) in children {
+            growing.split(leaf, found, totals);
             histograms.push(left);
             of_right.push(right);
         }
@@ -44,34 +43,50 @@ pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangem
     }
 }
 
-/// Returns the range of a leaf's rows as a sort key.
-fn place<N: Numbers>(growing: &Growing<'_, N>, leaf: usize) -> (usize, usize) {
-    let rows = &growing.grown.leaves[leaf].rows;
-    (rows.start, rows.end)
+/// Returns the histogram of a range of each node's rows.
+fn sums<N: Numbers>(
+    team: &Team<'_>,
+    growing: &Growing<'_, N>,
+    nodes: &[(&Arrangement<'_, N::Pair>, Range<usize>)],
+) -> Vec<Histogram<N::Sum>> {
+    let map = growing.grower.search.map;
+    let mut tasks = Vec::new();
+    for (at, (rows, range)) in nodes.iter().enumerate() {
+        let parts = parts(rows.plan, map, &growing.wanted, range);
+        tasks.extend(parts.into_iter().map(|part| (at, *rows, part)));
+    }
+    let mut partials: Vec<Vec<Partial<N::Sum>>> = nodes.iter().map(|_| Vec::new()).collect();
+    for (at, partial) in team.map(tasks, |(at, rows, part)| (at, part.sums::<N>(rows, map, growing.buffers))) {
+        partials[at].push(partial);
+    }
+    let offsets = map.feature_offsets();
+    team.map(partials, |partials| {
+        let mut histogram = growing.buffers.histogram(map);
+        for feature in (0..map.n_features()).filter(|&feature| growing.wanted[feature]) {
+            let bins = offsets[feature] as usize..offsets[feature + 1] as usize;
+            merge(growing.plan.places[feature], &partials, &mut histogram[bins]);
+        }
+        growing.buffers.keep_partials(partials);
+        histogram
+    })
 }
 
 /// Finds the split of a level and partitions the rows of its nodes; returns the number of rows that go left in each
 /// node. A split whose gain comes from a child without rows, that is, from a rounding error, is discarded.
 fn divide<N: Numbers>(
+    team: &Team<'_>,
     growing: &Growing<'_, N>,
     histograms: &mut [Histogram<N::Sum>],
-    rows: &mut Arrangement<'_, N::Pair>,
+    leaves: &[usize],
+    nodes: &mut [Arrangement<'_, N::Pair>],
 ) -> Option<(Question, Vec<usize>)> {
     let map = growing.grower.search.map;
-    let mut leaves: Vec<usize> = (0..histograms.len()).collect();
-    leaves.sort_by_key(|&leaf| place(growing, leaf));
-    let places: Vec<Range<usize>> = leaves.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
     loop {
-        let question = ask(growing, histograms)?;
-        let split = |(leaf, mut rows): (usize, Arrangement<'_, N::Pair>)| {
-            (leaf, if rows.order.is_empty() { 0 } else { rows.split(&question.sides, map) })
-        };
-        let nodes: Vec<_> = leaves.iter().copied().zip(rows.parts(&places)).collect();
-        let mut counts: Vec<(usize, usize)> = nodes.into_par_iter().map(split).collect();
-        counts.sort_unstable();
+        let question = ask(team, growing, histograms)?;
+        let middles = partition_all(team, nodes, &question.sides);
         let mut gained = false;
-        for (&(leaf, middle), histogram) in counts.iter().zip(&mut *histograms) {
-            let node = &growing.grown.leaves[leaf];
+        for (&leaf, &middle) in leaves.iter().zip(&middles) {
+            let (node, histogram) = (&growing.grown.leaves[leaf], &mut histograms[leaf]);
             if middle == 0 || middle == node.rows.len() {
                 let left = left_sum(histogram, &question.sides, map.feature_offsets());
                 let gain = gain_of(growing, &node.totals, left);
@@ -80,57 +95,90 @@ fn divide<N: Numbers>(
         }
         // Clearing rounding errors that had gained something changes the gains, so the search is repeated.
         if !gained {
-            return Some((question, counts.into_iter().map(|(_, middle)| middle).collect()));
+            return Some((question, middles));
         }
     }
 }
 
 /// Both children of a node.
-struct Parted<S> {
+struct Children<S> {
     found: Found<S>,
     totals: [Totals<S>; 2],
     histograms: [Histogram<S>; 2],
 }
 
-/// Returns the children of a node whose rows are already partitioned. Children of the last level get no histograms.
-fn part<N: Numbers>(
-    growing: &Growing<'_, N>,
-    leaf: usize,
-    mut large: Histogram<N::Sum>,
-    (rows, middle): (&Arrangement<'_, N::Pair>, usize),
-    question: &Question,
+/// Nodes of a level, sorted by their rows.
+struct Level<'a, 'r, P> {
+    /// Index of each leaf.
+    leaves: &'a [usize],
+    nodes: &'a [Arrangement<'r, P>],
+    /// Number of rows of each left child.
+    middles: &'a [usize],
+    /// True for the last level, whose children need no histograms.
     last: bool,
-) -> Parted<N::Sum> {
-    let node = &growing.grown.leaves[leaf].totals;
-    let map = growing.grower.search.map;
-    let left = left_sum(&large, &question.sides, map.feature_offsets());
-    let n_rows = rows.order.len();
-    let (sides, how) = (question.sides.clone(), question.how.clone());
-    let found = Found { gain: gain_of(growing, node, left), sides, how, left };
-    let totals = super::children::<N>(node, left, rows.pairs, middle);
-    if last {
-        return Parted { found, totals, histograms: [Vec::new(), Vec::new()] };
-    }
-    let smaller_left = middle <= n_rows - middle;
-    let smaller = if smaller_left { 0..middle } else { middle..n_rows };
-    let small = growing.histogram(rows, smaller, Vec::new());
-    super::subtract(&mut large, &small);
-    let histograms = if smaller_left { [small, large] } else { [large, small] };
-    Parted { found, totals, histograms }
+}
+
+/// Returns the children of nodes whose rows are already partitioned. Children of the last level get no histograms.
+fn children<N: Numbers>(
+    team: &Team<'_>,
+    growing: &Growing<'_, N>,
+    question: &Question,
+    mut histograms: Vec<Histogram<N::Sum>>,
+    Level { leaves, nodes, middles, last }: Level<'_, '_, N::Pair>,
+) -> Vec<(usize, Children<N::Sum>)> {
+    let smaller = |(rows, &middle): (&Arrangement<'_, N::Pair>, &usize)| {
+        let n_rows = rows.order.len();
+        if middle <= n_rows - middle { 0..middle } else { middle..n_rows }
+    };
+    let ranges: Vec<_> = nodes.iter().zip(nodes.iter().zip(middles).map(smaller)).collect();
+    let mut smalls = if last { Vec::new() } else { sums(team, growing, &ranges) }.into_iter();
+    let tasks: Vec<_> = leaves
+        .iter()
+        .zip(&ranges)
+        .zip(middles)
+        .map(|((&leaf, (rows, smaller)), &middle)| {
+            (leaf, &*rows.pairs, smaller.clone(), middle, std::mem::take(&mut histograms[leaf]), smalls.next())
+        })
+        .collect();
+    team.map(tasks, |(leaf, pairs, smaller, middle, mut large, small)| {
+        let node = &growing.grown.leaves[leaf].totals;
+        let left = left_sum(&large, &question.sides, growing.grower.search.map.feature_offsets());
+        let (sides, how) = (question.sides.clone(), question.how.clone());
+        let found = Found { gain: gain_of(growing, node, left), sides, how, left };
+        let smaller_left = smaller.start == 0;
+        let (left, right) = if !N::EXACT {
+            (left, node.sum.minus(left))
+        } else {
+            let exact = sum_of::<N>(&pairs[smaller]);
+            if smaller_left { (exact, node.sum.minus(exact)) } else { (node.sum.minus(exact), exact) }
+        };
+        let totals = [Totals { sum: left, rows: middle }, Totals { sum: right, rows: pairs.len() - middle }];
+        let histograms = match small {
+            None => {
+                growing.buffers.keep(large);
+                [Vec::new(), Vec::new()]
+            }
+            Some(small) => {
+                subtract(&mut large, &small);
+                if smaller_left { [small, large] } else { [large, small] }
+            }
+        };
+        (leaf, Children { found, totals, histograms })
+    })
 }
 
 /// Maximum depth: the number of leaves doubles with every level.
 const MAX_DEPTH: usize = 16;
 
 /// Returns the split with the largest total gain over all leaves.
-fn ask<N: Numbers>(growing: &Growing<'_, N>, histograms: &[Histogram<N::Sum>]) -> Option<Question> {
+fn ask<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, histograms: &[Histogram<N::Sum>]) -> Option<Question> {
     let features = growing.grower.features_of(growing.grown.splits.len() as u64);
-    let best = features.par_iter().filter_map(|&feature| of_feature(growing, histograms, feature));
+    let best = team.map(features, |feature| of_feature(growing, histograms, feature));
     let better = |a: Question, b: Question| {
         let first = a.gain > b.gain || (a.gain == b.gain && a.sides.feature < b.sides.feature);
         if first { a } else { b }
     };
-    best.reduce_with(better)
+    best.into_iter().flatten().reduce(better)
 }
 
 fn of_feature<N: Numbers>(

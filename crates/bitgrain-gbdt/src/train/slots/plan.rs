@@ -55,8 +55,8 @@ impl Member {
 pub(crate) enum Place {
     /// Not stored: the feature has a single bin.
     Constant,
-    /// A byte of a record.
-    Slot { tile: usize, slot: usize, member: Member },
+    /// A byte of a record. The sums of the feature's bins start at index `first` of its tile's sums.
+    Slot { tile: usize, slot: usize, member: Member, first: usize },
     /// A separate column.
     Wide { column: usize },
 }
@@ -73,9 +73,11 @@ impl Plan {
         let tiles = tiles(slots);
         let mut places = vec![Place::Constant; map.n_features()];
         for (tile, plan) in tiles.iter().enumerate() {
+            let mut first = 0;
             for (slot, members) in plan.slots.iter().enumerate() {
                 for &member in members {
-                    places[member.feature as usize] = Place::Slot { tile, slot, member };
+                    places[member.feature as usize] = Place::Slot { tile, slot, member, first };
+                    first += member.bins as usize;
                 }
             }
         }

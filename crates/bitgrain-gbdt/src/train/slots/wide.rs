@@ -98,11 +98,12 @@ impl WideMut<'_> {
         }
     }
 
-    /// Swaps rows; see [`swap_items`].
-    pub(crate) fn swap(&mut self, middle: usize, left: &[u32], right: &[u32]) {
-        match self {
-            Self::U16(column) => swap_items(column, middle, left, right),
-            Self::U32(column) => swap_items(column, middle, left, right),
+    /// See [`swap_items`].
+    pub(crate) fn swap(&mut self, other: &mut Self, left: &[u32], right: &[u32]) {
+        match (self, other) {
+            (Self::U16(column), Self::U16(other)) => swap_items(column, other, left, right),
+            (Self::U32(column), Self::U32(other)) => swap_items(column, other, left, right),
+            _ => debug_assert!(false, "both sides of a column have one type"),
         }
     }
 

@@ -5,7 +5,7 @@ mod numeric;
 mod search;
 
 pub(crate) use numeric::is_larger;
-pub(crate) use search::{Found, How, Search};
+pub(crate) use search::{Found, How, Offer, Search};
 
 use super::Params;
 

@@ -24,14 +24,13 @@ pub(crate) struct Prefixes {
 
 impl Prefixes {
     fn fill<S: Sum>(&mut self, bins: &[S]) {
-        self.grads.clear();
-        self.hess.clear();
+        // Contents are replaced: only the growth of the vectors writes zeros.
+        self.grads.resize(bins.len(), 0.0);
+        self.hess.resize(bins.len(), 0.0);
         let mut sum = S::default();
-        for &bin in bins {
+        for ((&bin, grads), hess) in bins.iter().zip(&mut self.grads).zip(&mut self.hess) {
             sum = sum.plus(bin);
-            let (grad, hess) = sum.parts();
-            self.grads.push(grad);
-            self.hess.push(hess);
+            (*grads, *hess) = sum.parts();
         }
     }
 }

@@ -1,18 +1,10 @@
 //! Search for the best split of a node over all features.
 
-use rayon::prelude::*;
-
 use super::category::best_choice;
 use super::numeric::{Prefixes, best_cut};
 use super::{Rules, Totals};
 use crate::feature::BinMap;
 use crate::train::grow::{Sides, Sum};
-
-/// Minimum number of bins for a parallel search.
-const BINS: usize = 1 << 16;
-
-/// Features that a thread searches at a time.
-const FEATURES: usize = 8;
 
 /// Inputs of the search that do not depend on the node.
 #[derive(Debug, Clone, Copy)]
@@ -45,16 +37,27 @@ pub(crate) enum How {
 impl Search<'_> {
     /// Returns the best split of a node over the given features. Ties go to the first feature.
     pub(crate) fn best<S: Sum>(&self, histogram: &[S], node: &Totals<S>, features: &[usize]) -> Option<Found<S>> {
-        let part = |features: &[usize]| {
-            let mut prefixes = Prefixes::default();
-            let one = |&feature: &usize| self.of_feature(feature, histogram, node, &mut prefixes);
-            features.iter().filter_map(one).reduce(Offer::better)
-        };
-        let best = if histogram.len() < BINS {
-            part(features)
-        } else {
-            features.par_chunks(FEATURES).filter_map(part).reduce_with(Offer::better)
-        };
+        self.choose(self.best_offer(histogram, 0, node, features), node)
+    }
+
+    /// The best offer of some features, without a decision whether it gains enough. The histogram starts with global
+    /// bin `first`.
+    pub(crate) fn best_offer<S: Sum>(
+        &self,
+        histogram: &[S],
+        first: usize,
+        node: &Totals<S>,
+        features: &[usize],
+    ) -> Option<Offer<S>> {
+        let mut prefixes = Prefixes::default();
+        let offsets = self.map.feature_offsets();
+        let bins = |feature: usize| offsets[feature] as usize - first..offsets[feature + 1] as usize - first;
+        let one = |&feature: &usize| self.of_feature(feature, &histogram[bins(feature)], node, &mut prefixes);
+        features.iter().filter_map(one).reduce(Offer::better)
+    }
+
+    /// The split of the best offer, if it gains enough.
+    pub(crate) fn choose<S: Sum>(&self, best: Option<Offer<S>>, node: &Totals<S>) -> Option<Found<S>> {
         let best = best?;
         let (grad, hess) = node.sum.parts();
         let whole = self.rules.worth(grad * self.rules.grad_step, hess * self.rules.hess_step, 0.0);
@@ -81,12 +84,10 @@ impl Search<'_> {
     fn of_feature<S: Sum>(
         &self,
         feature: usize,
-        histogram: &[S],
+        bins: &[S],
         node: &Totals<S>,
         prefixes: &mut Prefixes,
     ) -> Option<Offer<S>> {
-        let offsets = self.map.feature_offsets();
-        let bins = &histogram[offsets[feature] as usize..offsets[feature + 1] as usize];
         let n_bins = bins.len();
         let (values, missing) = match self.map.missing_bin(feature) {
             Some(_) => (&bins[..n_bins - 1], Some(bins[n_bins - 1])),
@@ -108,7 +109,7 @@ impl Search<'_> {
 }
 
 /// Best split of one feature.
-struct Offer<S> {
+pub(crate) struct Offer<S> {
     feature: usize,
     worth: f64,
     how: How,
@@ -118,7 +119,7 @@ struct Offer<S> {
 impl<S> Offer<S> {
     /// Returns the better of two offers. Ties go to the first feature, so that the result does not depend on the
     /// threads.
-    fn better(self, other: Self) -> Self {
+    pub(crate) fn better(self, other: Self) -> Self {
         let first = self.worth > other.worth || (self.worth == other.worth && self.feature < other.feature);
         if first { self } else { other }
     }

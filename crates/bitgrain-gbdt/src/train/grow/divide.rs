@@ -1,0 +1,225 @@
+//! Dividing nodes at their splits: rows are partitioned, and the rows of the smaller child are added up.
+//!
+//! A large node is cut into tasks for all threads, in three loops with a wait between them. A small node is one task,
+//! which keeps its rows in the cache of one core.
+
+use std::ops::Range;
+
+use super::histogram::{Histogram, Part, Partial, is_one_part, parts, write_sums};
+use super::partition::{FlagTask, Flags, SwapTask, flag_tasks, partition, swap_tasks};
+use super::{Arrangement, Growing, Numbers, SUM_PART, Sum, Totals, sum_of, sum_of_part};
+use crate::train::split::Found;
+use crate::train::team::Team;
+
+/// Bytes of records below which a node is one task: about 50 microseconds.
+const SMALL: usize = 1 << 17;
+
+/// Node to divide.
+pub(super) struct Node<'r, N: Numbers> {
+    pub(super) leaf: usize,
+    rows: Arrangement<'r, N::Pair>,
+    pub(super) found: Found<N::Sum>,
+    /// The node's histogram, from which the smaller child's is subtracted later.
+    pub(super) large: Histogram<N::Sum>,
+    /// The histogram of the smaller child, or room for it.
+    pub(super) small: Histogram<N::Sum>,
+    /// Rows of the left child; 0 if no split divides the rows.
+    pub(super) middle: usize,
+    pub(super) smaller_left: bool,
+    /// Left and right.
+    pub(super) totals: [Totals<N::Sum>; 2],
+    pub(super) may_split: [bool; 2],
+    pub(super) needs_histograms: bool,
+    /// Sums of the smaller child's rows, unless its histogram is complete.
+    pub(super) partials: Vec<Partial<N::Sum>>,
+}
+
+/// Task of the last loop.
+enum Task<'t, 'r, N: Numbers> {
+    Sums(usize, &'t Arrangement<'r, N::Pair>, Part),
+    Total(usize, &'t [N::Pair]),
+    Small(&'t mut Node<'r, N>),
+}
+
+enum Done<S> {
+    Sums(usize, Partial<S>),
+    Total(usize, S),
+    Small,
+}
+
+/// Moves the rows of nodes into the order of their children, and adds up the rows of the smaller children. The
+/// children of the `last` split need no histograms.
+pub(super) fn divide<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, nodes: &mut [Node<'_, N>], last: bool) {
+    partition_large(team, growing, nodes);
+    let map = growing.grower.search.map;
+    let mut tasks = Vec::new();
+    let mut small = Vec::new();
+    for (at, node) in nodes.iter_mut().enumerate() {
+        if node.is_small() {
+            small.push(Task::Small(node));
+        } else if node.middle > 0 {
+            node.plan(growing, last);
+            let (rows, smaller) = (&node.rows, node.smaller());
+            if node.needs_histograms {
+                let parts = parts(rows.plan, map, &growing.wanted, &smaller);
+                tasks.extend(parts.into_iter().map(|part| Task::Sums(at, rows, part)));
+            }
+            if N::EXACT {
+                tasks.extend(rows.pairs[smaller].chunks(SUM_PART).map(|pairs| Task::Total(at, pairs)));
+            }
+        }
+    }
+    tasks.append(&mut small);
+    let done = team.map(tasks, |task| match task {
+        Task::Sums(at, rows, part) => Done::Sums(at, part.sums::<N>(rows, map, growing.buffers)),
+        Task::Total(at, pairs) => Done::Total(at, sum_of_part::<N>(pairs)),
+        Task::Small(node) => {
+            node.divide_alone(growing, last);
+            Done::Small
+        }
+    });
+    let mut exact = vec![N::Sum::default(); nodes.len()];
+    for done in done {
+        match done {
+            Done::Sums(at, partial) => nodes[at].partials.push(partial),
+            Done::Total(at, sum) => exact[at] = exact[at].plus(sum),
+            Done::Small => {}
+        }
+    }
+    let large = nodes.iter_mut().zip(exact).filter(|(node, _)| !node.is_small() && node.middle > 0);
+    large.for_each(|(node, exact)| node.count(growing, exact));
+}
+
+/// Partitions the rows of large nodes on all threads.
+fn partition_large<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, nodes: &mut [Node<'_, N>]) {
+    let mut large: Vec<&mut Node<'_, N>> = nodes.iter_mut().filter(|node| !node.is_small()).collect();
+    if large.is_empty() {
+        return;
+    }
+    let mut flags: Vec<Flags> = large.iter().map(|node| Flags::zeros(node.rows.order.len())).collect();
+    let of_node = |(node, flags)| {
+        let node: &&mut Node<'_, N> = node;
+        flag_tasks(&node.rows, &node.found.sides, flags)
+    };
+    let tasks = large.iter().zip(&mut flags).flat_map(of_node).collect();
+    team.map(tasks, FlagTask::run);
+    for (node, flags) in large.iter_mut().zip(&mut flags) {
+        node.middle = flags.count();
+        while node.is_one_sided() && node.search_again(growing) {
+            flag_tasks(&node.rows, &node.found.sides, flags).for_each(FlagTask::run);
+            node.middle = flags.count();
+        }
+    }
+    let of_node = |(node, flags)| {
+        let node: &mut &mut Node<'_, N> = node;
+        swap_tasks(&mut node.rows, flags, node.middle)
+    };
+    let tasks = large.iter_mut().zip(&flags).flat_map(of_node).collect();
+    team.map(tasks, SwapTask::run);
+}
+
+impl<'r, N: Numbers> Node<'r, N> {
+    pub(super) fn new(
+        leaf: usize,
+        rows: Arrangement<'r, N::Pair>,
+        found: Found<N::Sum>,
+        large: Histogram<N::Sum>,
+    ) -> Self {
+        let none = Totals { sum: N::Sum::default(), rows: 0 };
+        Self {
+            leaf,
+            rows,
+            found,
+            large,
+            small: Vec::new(),
+            middle: 0,
+            smaller_left: false,
+            totals: [none, none],
+            may_split: [false; 2],
+            needs_histograms: false,
+            partials: Vec::new(),
+        }
+    }
+
+    fn is_small(&self) -> bool {
+        self.rows.order.len() * self.rows.plan.row_bytes() < SMALL
+    }
+
+    /// Partitions and sums on the calling thread.
+    fn divide_alone(&mut self, growing: &Growing<'_, N>, last: bool) {
+        self.middle = partition(&mut self.rows, &self.found.sides);
+        while self.is_one_sided() && self.search_again(growing) {
+            self.middle = partition(&mut self.rows, &self.found.sides);
+        }
+        if self.middle == 0 {
+            return;
+        }
+        self.plan(growing, last);
+        let smaller = self.smaller();
+        if self.needs_histograms {
+            let map = growing.grower.search.map;
+            if is_one_part(&smaller) {
+                write_sums::<N>(&self.rows, map, &growing.wanted, &smaller, &mut self.small);
+            } else {
+                let parts = parts(self.rows.plan, map, &growing.wanted, &smaller).into_iter();
+                self.partials = parts.map(|part| part.sums::<N>(&self.rows, map, growing.buffers)).collect();
+            }
+        }
+        let exact = if N::EXACT { sum_of::<N>(&self.rows.pairs[smaller]) } else { N::Sum::default() };
+        self.count(growing, exact);
+    }
+
+    fn is_one_sided(&self) -> bool {
+        self.middle == 0 || self.middle == self.rows.order.len()
+    }
+
+    /// Replaces a split that sends all rows one way by the next best. Such a split was found because of a rounding
+    /// error: bins that are the difference of two sums of floats keep an error where no rows are left. Returns whether
+    /// another split was found; if not, `middle` is 0.
+    fn search_again(&mut self, growing: &Growing<'_, N>) -> bool {
+        let search = &growing.grower.search;
+        let node = &growing.grown.leaves[self.leaf];
+        let cleared = self.found.sides.clear(self.middle == 0, search.map, &mut self.large);
+        let features = || growing.grower.features_of(node.way);
+        match cleared.then(|| search.best(&self.large, &node.totals, &features())).flatten() {
+            Some(next) => self.found = next,
+            None => {
+                self.middle = 0;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns the rows of the smaller child.
+    fn smaller(&self) -> Range<usize> {
+        if self.smaller_left { 0..self.middle } else { self.middle..self.rows.order.len() }
+    }
+
+    /// Decides what the children need, once the number of rows on each side is known.
+    fn plan(&mut self, growing: &Growing<'_, N>, last: bool) {
+        let n_rows = self.rows.order.len();
+        self.smaller_left = self.middle <= n_rows - self.middle;
+        [self.totals[0].rows, self.totals[1].rows] = [self.middle, n_rows - self.middle];
+        let depth = growing.grown.leaves[self.leaf].depth + 1;
+        self.may_split = [0, 1].map(|side| !last && growing.may_split(&self.totals[side], depth));
+        self.needs_histograms = self.may_split.contains(&true);
+        if self.needs_histograms {
+            self.small = growing.buffers.histogram(growing.grower.search.map);
+        }
+    }
+
+    /// Sets the sums of both children. `exact` is the sum over the rows of the smaller one, if sums are of floats: the
+    /// sum of bins has a rounding error, of which rows that went the other way may be a part.
+    fn count(&mut self, growing: &Growing<'_, N>, exact: N::Sum) {
+        let sum = growing.grown.leaves[self.leaf].totals.sum;
+        let (left, right) = if !N::EXACT {
+            (self.found.left, sum.minus(self.found.left))
+        } else if self.smaller_left {
+            (exact, sum.minus(exact))
+        } else {
+            (sum.minus(exact), exact)
+        };
+        [self.totals[0].sum, self.totals[1].sum] = [left, right];
+    }
+}
