@@ -79,6 +79,12 @@ fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
     let view =
         RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)?;
+    // Compaction copies the record's own sequence number, and the order of writes follows it: an index that states another
+    // one would make a store that cannot be opened again.
+    if view.head.stamp.sequence != place.sequence {
+        let what = "sequence number, which differs from the index,";
+        return Err(damaged(SegmentError::Value { what, offset: place.offset }));
+    }
     let body = view.body(bytes).map_err(damaged)?;
     match check {
         Check::Alone => view.check_body(body).map_err(damaged)?,

@@ -88,10 +88,13 @@ impl<'a> Copier<'a> {
     /// Writes the usage of tensors with usage records in the run, and seals the open segment.
     pub(crate) fn finish(&mut self, now: u64) -> Result<(), StoreError> {
         let used = std::mem::take(&mut self.used).into_iter();
+        // The index of a damaged segment may list records that opening has dropped, with any sequence number. A number that
+        // was never assigned would keep the store from being opened again.
+        let sequence = self.last.0.min(self.log.last_sequence());
         let used = used.filter_map(|key| self.index.with(&key, Use::of));
         for record in usage_of(used.collect(), self.index.cap(), now)? {
             let Record { draft, content, time } = record;
-            let stamp = Stamp { sequence: self.last.0, batch_left: 0, pending: None, time };
+            let stamp = Stamp { sequence, batch_left: 0, pending: None, time };
             let place = self.write(&Head { stamp, content }, draft.body())?;
             place.count_in(); // usage records stay live as long as their segment
         }

@@ -149,6 +149,11 @@ impl Log {
         self.numbers.fetch_add(1, Relaxed)
     }
 
+    /// Returns the last sequence number assigned.
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.tip().sequence
+    }
+
     /// Appends records as one batch and returns their positions. They take effect when
     /// [`acknowledge`](Self::acknowledge) returns; once they are in the index, call
     /// [`finish`](Segment::finish) on their segment.
