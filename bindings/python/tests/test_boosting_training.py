@@ -224,8 +224,8 @@ def test_exceptions_of_callables_come_out_as_they_are(table):
         (lambda t, s: s - t, "must return two arrays"),
         (lambda t, s: (s[:-1], s[:-1]), r"gradients of shape \(1999,\); expected \(2000,\)"),
         (lambda t, s: (s, s[:, None]), r"hessians of shape \(2000, 1\)"),
-        (lambda t, s: (s * np.nan, s), "gave row 0 a gradient of NaN"),
-        (lambda t, s: (s - t, -np.ones_like(s)), "a hessian of -1 in round 0"),
+        (lambda t, s: (s * np.nan, s), "returned gradient NaN and hessian 0 for row 0"),
+        (lambda t, s: (s - t, -np.ones_like(s)), r"hessian -1 for row 0 \(0-based\) in round 0"),
         (lambda t, s: (["a"] * len(t), s), "returned non-numeric gradients"),
     ],
 )

@@ -109,7 +109,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         check_classification_targets(checked)
         classes, places = np.unique(checked, return_inverse=True)
         if len(classes) < 2:
-            raise InputError(f"a classifier needs at least two classes, but y has only one: {classes[0]}")
+            raise InputError(f"y has only one class, `{classes[0]}`; a classifier needs at least two")
         self.classes_ = classes
         self.n_classes_ = len(classes)
 
