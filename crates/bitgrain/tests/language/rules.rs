@@ -13,7 +13,6 @@ const PHRASES: &[(&str, &str)] = &[
     ("whole number", "integer"),
     ("whole numbers", "integers"),
     ("texts", "strings"),
-    ("as there", "name the place"),
     ("behind the header", "after the header"),
     ("are none", "negate the verb"),
     ("is none", "negate the verb"),
