@@ -1,8 +1,9 @@
 //! `Team`: threads that share the short loops of one training. See `docs/decisions/025-team.md`.
 //!
-//! A tree takes some fifty parallel loops of ten microseconds to ten milliseconds each. A pool that puts its threads to
-//! sleep between loops spends more time waking them than they save, so the helpers of a team spin for a moment before
-//! they sleep. No loop waits for a helper that has not arrived: the leader then runs every task itself.
+//! A tree takes up to a hundred parallel loops of ten microseconds to ten milliseconds each. A pool that puts its
+//! threads to sleep between loops spends more time waking them than they save, so the helpers of a team spin for a
+//! moment before they sleep. No loop waits for a helper that has not arrived: the leader then runs every task
+//! itself.
 
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
