@@ -1,5 +1,5 @@
 //! Attributes that compile a function for one instruction set: `#[avx2]`, `#[avx512]`, `#[amx]`, `#[neon]`,
-//! `#[baseline]`.
+//! `#[dotprod]`, `#[i8mm]`, `#[baseline]`.
 //!
 //! Each expands to `#[target_feature(enable = "…")]` with the feature list of a backend of `bitgrain-kernels`, so that
 //! the list is written once. Functions with equal lists can be inlined into each other. A list contains only features
@@ -18,6 +18,12 @@ const AMX: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx
 
 /// Features of the NEON backend, which every AArch64 target with floating point has.
 const NEON: &str = "neon";
+
+/// Features of the `dotprod` backend.
+const DOTPROD: &str = "neon,dotprod";
+
+/// Features of the `i8mm` backend.
+const I8MM: &str = "neon,dotprod,i8mm";
 
 /// Compiles a function for the AVX2 backend.
 #[proc_macro_attribute]
@@ -41,6 +47,18 @@ pub fn amx(_arguments: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn neon(_arguments: TokenStream, function: TokenStream) -> TokenStream {
     enable(NEON, function)
+}
+
+/// Compiles a function that uses the instruction for sums of four products of bytes.
+#[proc_macro_attribute]
+pub fn dotprod(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    enable(DOTPROD, function)
+}
+
+/// Compiles a function that uses the instruction for products of matrices of bytes.
+#[proc_macro_attribute]
+pub fn i8mm(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    enable(I8MM, function)
 }
 
 /// Leaves a function unchanged: for kernels of instruction sets that every CPU of the target has, which are safe to

@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend(Isa);
 
-/// Instruction sets with kernels. Wasm `simd128` will be added here, with a folder beside `x86_64/`.
+/// Instruction sets with kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Isa {
     Scalar,
@@ -33,6 +33,15 @@ pub(crate) enum Isa {
     /// registers is untested.
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Neon,
+    /// NEON plus sums of four products of bytes. Only products have kernels of their own.
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    Dotprod,
+    /// `Dotprod` plus products of matrices of bytes, for products of several rows.
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    I8mm,
+    /// The fixed-width SIMD instructions of WebAssembly, known at compile time.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
 }
 
 /// All backends of this build, slowest first. Each one implies the ones before it.
@@ -44,6 +53,12 @@ const LADDER: &[Backend] = &[
     Backend(Isa::Avx512),
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Backend(Isa::Neon),
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    Backend(Isa::Dotprod),
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    Backend(Isa::I8mm),
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Backend(Isa::Simd128),
 ];
 
 impl Backend {
@@ -84,7 +99,7 @@ impl Backend {
         static ANSWER: AtomicU8 = AtomicU8::new(0);
         let mut answer = ANSWER.load(Ordering::Relaxed);
         if answer == 0 {
-            answer = 1 + u8::from(ask_for_tiles());
+            answer = 1 + u8::from(request_tiles());
             ANSWER.store(answer, Ordering::Relaxed);
         }
         #[cfg(target_arch = "x86_64")]
@@ -93,7 +108,8 @@ impl Backend {
         None
     }
 
-    /// Returns a short name: `scalar`, `avx2`, `avx512`, `amx` or `neon`.
+    /// Returns a short name: `scalar`, `avx2`, `avx512`, `amx`, `neon`, `dotprod`, `i8mm` or
+    /// `simd128`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -106,6 +122,12 @@ impl Backend {
             Isa::Amx => "amx",
             #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
             Isa::Neon => "neon",
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+            Isa::Dotprod => "dotprod",
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+            Isa::I8mm => "i8mm",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Isa::Simd128 => "simd128",
         }
     }
 
@@ -132,8 +154,17 @@ fn detect() -> u8 {
     1 + u8::from(cpu.avx2) + u8::from(cpu.avx2 && cpu.avx512)
 }
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+fn detect() -> u8 {
+    let cpu = crate::aarch64::detect::Cpu::read();
+    2 + u8::from(cpu.dotprod) + u8::from(cpu.dotprod && cpu.i8mm)
+}
+
 /// On these targets the instruction sets are known at compile time, so every backend is available.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+)))]
 fn detect() -> u8 {
     const ALL: usize = LADDER.len();
     const { assert!(ALL < 256) };
@@ -141,13 +172,13 @@ fn detect() -> u8 {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn ask_for_tiles() -> bool {
+fn request_tiles() -> bool {
     let cpu = crate::x86_64::detect::Cpu::read();
-    cpu.avx2 && cpu.avx512 && cpu.amx && crate::x86_64::amx::ask()
+    cpu.avx2 && cpu.avx512 && cpu.amx && crate::x86_64::amx::request()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn ask_for_tiles() -> bool {
+fn request_tiles() -> bool {
     false
 }
 
@@ -165,7 +196,11 @@ macro_rules! on {
                 $crate::x86_64::avx512::$kernel$(::<$format>)?($($argument),*)
             },
             #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-            $crate::backend::Isa::Neon => $crate::aarch64::neon::$kernel$(::<$format>)?($($argument),*),
+            $crate::backend::Isa::Neon | $crate::backend::Isa::Dotprod | $crate::backend::Isa::I8mm => {
+                $crate::aarch64::neon::$kernel$(::<$format>)?($($argument),*)
+            }
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            $crate::backend::Isa::Simd128 => $crate::wasm32::simd128::$kernel$(::<$format>)?($($argument),*),
         }
     };
 }
@@ -193,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_come_with_everything_else_and_the_answer_stays() {
+    fn tile_registers_imply_avx512_and_detection_is_stable() {
         let tiles = Backend::with_tiles();
         assert_eq!(tiles, Backend::with_tiles());
         assert!(tiles.is_none() || Backend::best().name() == "avx512");

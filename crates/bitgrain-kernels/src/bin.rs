@@ -59,14 +59,42 @@ pub fn bin_f32<C: BinCode>(
     nan: C,
     out: &mut [C],
 ) -> Result<usize, KernelError> {
-    let required = values.len();
-    let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
-    if cuts.len() > C::MAX_CUTS {
-        return Err(KernelError::TooManyCuts { cuts: cuts.len(), max: C::MAX_CUTS });
+    Cuts::new(cuts)?.bin(backend, values, nan, out)
+}
+
+/// Strictly ascending cuts, checked once for many calls with few values each.
+#[derive(Debug, Clone)]
+pub struct Cuts<S>(S);
+
+impl<S: AsRef<[f32]>> Cuts<S> {
+    /// Checks the order of the cuts.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::UnsortedCuts`] unless the cuts are strictly ascending.
+    pub fn new(cuts: S) -> Result<Self, KernelError> {
+        check_order(cuts.as_ref())?;
+        Ok(Self(cuts))
     }
-    check_order(cuts)?;
-    on!(backend, bin_f32::<C>(cuts, values, nan, out));
-    Ok(required)
+
+    /// Computes the bins of `values`; see [`bin_f32`].
+    ///
+    /// # Errors
+    /// Returns [`KernelError::OutputTooSmall`], or [`KernelError::TooManyCuts`] if the code type has too few bins.
+    pub fn bin<C: BinCode>(
+        &self,
+        backend: Backend,
+        values: &[f32],
+        nan: C,
+        out: &mut [C],
+    ) -> Result<usize, KernelError> {
+        let (cuts, required) = (self.0.as_ref(), values.len());
+        let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+        if cuts.len() > C::MAX_CUTS {
+            return Err(KernelError::TooManyCuts { cuts: cuts.len(), max: C::MAX_CUTS });
+        }
+        on!(backend, bin_f32::<C>(cuts, values, nan, out));
+        Ok(required)
+    }
 }
 
 /// Rejects cuts that are not strictly ascending or NaN: backends would disagree on their bins.

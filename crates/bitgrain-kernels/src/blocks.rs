@@ -100,7 +100,7 @@ pub(crate) const fn bias_of(bits: u32) -> u8 {
 }
 
 /// Returns the invalid bit pattern: all bits set below 8 bits, where codes are biased; -128 at 8 bits.
-pub(crate) const fn refused_of(bits: u32) -> u8 {
+pub(crate) const fn unused_pattern(bits: u32) -> u8 {
     if bits == 8 { 0x80 } else { u8::MAX >> (8 - bits) }
 }
 
@@ -138,7 +138,7 @@ fn first_bad_code(width: BitWidth, bytes: &[u8], count: usize) -> Option<(usize,
         let window = u16::from_le_bytes([bytes[at], bytes.get(at + 1).copied().unwrap_or(0)]);
         window >> shift & ((1 << bits) - 1)
     };
-    let index = (0..count).find(|&i| stored(i) == u16::from(refused_of(width.bits().into())))?;
+    let index = (0..count).find(|&i| stored(i) == u16::from(unused_pattern(width.bits().into())))?;
     // 8-bit codes are plain i8, all others are biased.
     Some((index, if width == BitWidth::W8 { -128 } else { qmax + 1 }))
 }
@@ -165,14 +165,14 @@ macro_rules! for_blocks {
     }};
 }
 
-/// Encodes a run of blocks with the `max_abs_bits` and `quantize_pack_run` in scope at the expansion. The error is the
-/// index of the first non-finite value.
+/// Encodes a run of blocks with the `max_abs_bits` and `quantize_pack_run` in scope at the expansion, which take a token if
+/// one is given. The error is the index of the first non-finite value.
 macro_rules! encode_walk {
-    ($w:ident, $block:expr, $values:expr, $out:expr) => {{
+    ($w:ident, $block:expr, $values:expr, $out:expr $(, $isa:ident)?) => {{
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &mut [u8] = $out;
         for (i, block) in $values.chunks($block).enumerate() {
-            let max_bits = max_abs_bits(block);
+            let max_bits = max_abs_bits($($isa,)? block);
             if max_bits > f32::MAX.to_bits() {
                 return Err(i * $block + block.iter().position(|v| !v.is_finite()).unwrap_or(0));
             }
@@ -180,7 +180,7 @@ macro_rules! encode_walk {
             let (head, codes) = rest.split_at_mut($crate::width::SCALE_LEN);
             head.copy_from_slice(&scale.to_le_bytes());
             // The kernel may write zeros after its codes; the next block overwrites them.
-            quantize_pack_run::<$w, false>(block, scale, codes);
+            quantize_pack_run::<$w, false>($($isa,)? block, scale, codes);
             rest = &mut codes[(block.len() * $w as usize).div_ceil(8)..];
         }
         Ok(())
@@ -189,7 +189,7 @@ macro_rules! encode_walk {
 
 /// Decodes a run of blocks with the `unpack_dequantize_run` in scope at the expansion; false if a block is invalid.
 macro_rules! decode_walk {
-    ($w:ident, $block:expr, $bytes:expr, $out:expr) => {{
+    ($w:ident, $block:expr, $bytes:expr, $out:expr $(, $isa:ident)?) => {{
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &[u8] = $bytes;
         let mut good = true;
@@ -197,7 +197,7 @@ macro_rules! decode_walk {
             let scale = $crate::blocks::read_scale(rest);
             good &= $crate::blocks::usable_scale(scale, qmax);
             let codes = &rest[$crate::width::SCALE_LEN..];
-            good &= unpack_dequantize_run::<$w>(codes, scale, block);
+            good &= unpack_dequantize_run::<$w>($($isa,)? codes, scale, block);
             rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
         });
         good

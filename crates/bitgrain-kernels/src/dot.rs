@@ -19,7 +19,12 @@ pub fn dot_i8(backend: Backend, a: &[i8], b: &[i8]) -> Result<i64, KernelError> 
     if a.len() != b.len() {
         return Err(KernelError::InputTooSmall { required: a.len().max(b.len()) });
     }
-    Ok(on!(backend, dot_i8(a, b)))
+    Ok(match backend.isa() {
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        // SAFETY: `Isa::Dotprod` and `Isa::I8mm` are only handed out by `Backend::available` after CPU detection.
+        crate::backend::Isa::Dotprod | crate::backend::Isa::I8mm => unsafe { crate::aarch64::dotprod::dot_i8(a, b) },
+        _ => on!(backend, dot_i8(a, b)),
+    })
 }
 
 /// Computes the dot product of `values` with as many values encoded as blocks, without decoding them to memory.
@@ -43,19 +48,19 @@ pub fn dot_blocks(
         .ok_or_else(|| crate::blocks::first_bad_block(width, block, bytes, values.len()))
 }
 
-/// Sums a run of blocks with the `dot_run` in scope at the expansion, which adds a block's scaled lane sums to the
-/// totals and returns whether its codes are valid.
+/// Evaluates `$run` for each block, with its values, its packed codes and its scale; it adds the block's scaled lane sums
+/// to the totals and returns whether the codes are valid.
 macro_rules! dot_walk {
-    ($w:ident, $block:expr, $values:expr, $bytes:expr, $totals:ident) => {{
+    ($w:ident, $block:expr, $values:expr, $bytes:expr, |$one:ident, $codes:ident, $scale:ident| $run:expr) => {{
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &[u8] = $bytes;
         let mut good = true;
-        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |block| {
-            let scale = $crate::blocks::read_scale(rest);
-            good &= $crate::blocks::usable_scale(scale, qmax);
-            let codes = &rest[$crate::width::SCALE_LEN..];
-            good &= dot_run::<$w>(block, codes, scale, &mut $totals);
-            rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
+        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |$one| {
+            let $scale = $crate::blocks::read_scale(rest);
+            good &= $crate::blocks::usable_scale($scale, qmax);
+            let $codes = &rest[$crate::width::SCALE_LEN..];
+            good &= $run;
+            rest = &$codes[($one.len() * $w as usize).div_ceil(8)..];
         });
         good
     }};

@@ -1,6 +1,6 @@
 //! Slice primitives for quantization and gradient boosting; contains nearly all `unsafe` code of the workspace.
 //!
-//! `scalar` defines every result; the AVX2, AVX-512, AMX and NEON backends return the same bits. A [`Backend`] proves
+//! `scalar` defines every result; the AVX2, AVX-512, AMX, NEON and wasm `simd128` backends return the same bits. A [`Backend`] proves
 //! that the running CPU has an instruction set, so each function takes one, and detection happens once per process. No
 //! std, no heap, no dependencies except the feature lists of `bitgrain-isa`. Block layouts: `spec/blocks.md`,
 //! `spec/ggml.md`.
@@ -33,7 +33,11 @@ mod dot;
 mod error;
 mod error_sums;
 mod exp;
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod generic;
 pub mod ggml;
 mod histogram;
@@ -42,8 +46,17 @@ mod logistic;
 mod max_abs;
 mod max_difference;
 mod minifloat;
+#[cfg(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod narrow;
 mod pack;
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod portable;
 mod prefetch;
 pub mod product;
@@ -53,8 +66,16 @@ mod rows;
 mod scalar;
 mod scale;
 mod softmax;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod tail;
 mod tree;
 mod unpack;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm32;
 mod width;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -90,7 +111,7 @@ pub mod floats {
 pub mod bins {
     //! Bin codes of feature values, for gradient boosting.
 
-    pub use crate::bin::{BinCode, bin_f32};
+    pub use crate::bin::{BinCode, Cuts, bin_f32};
 }
 
 pub mod gradients {
@@ -113,7 +134,7 @@ pub mod trees {
     //! Evaluation of trees on bin codes, many rows per instruction.
 
     pub use crate::tree::{
-        Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves,
-        tree_leaves,
+        Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values,
+        symmetric_leaves, tree_leaves, two_tree_leaves,
     };
 }

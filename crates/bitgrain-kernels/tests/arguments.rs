@@ -66,7 +66,7 @@ fn short_inputs_say_how_much_is_needed() {
 }
 
 #[test]
-fn widths_outside_the_range_are_refused() {
+fn widths_outside_the_range_are_rejected() {
     for bits in [0, 1, 9, 255] {
         assert_eq!(BitWidth::new(bits), Err(KernelError::InvalidBitWidth { bits }));
     }
@@ -98,7 +98,7 @@ fn empty_slices_give_nothing() {
 }
 
 #[test]
-fn messages_say_what_where_and_how_much() {
+fn messages_state_cause_position_and_size() {
     assert_eq!(
         KernelError::OutputTooSmall { required: 44 }.to_string(),
         "output too small: it needs at least 44 elements"
@@ -110,7 +110,7 @@ fn messages_say_what_where_and_how_much() {
 }
 
 #[test]
-fn cuts_that_do_not_ascend_or_cannot_be_counted_are_refused() {
+fn cuts_that_do_not_ascend_or_cannot_be_counted_are_rejected() {
     for &b in Backend::available() {
         let refused = |cuts: &[f32]| bin_f32(b, cuts, &[1.0; 70], 0_u16, &mut [0; 70]);
         for (cuts, index) in

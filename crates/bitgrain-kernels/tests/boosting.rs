@@ -39,7 +39,7 @@ fn sums_of_codes_are_the_sums_of_their_parts() {
 }
 
 #[test]
-fn four_bits_hold_every_code() {
+fn four_bits_represent_every_code() {
     for grad in -8..8 {
         for hess in 0..16 {
             let pair = Pair4::new(grad, hess);
@@ -70,7 +70,7 @@ fn floats_are_added_in_the_order_of_rows() {
 }
 
 #[test]
-fn a_flag_for_every_row() {
+fn every_row_has_a_flag() {
     let mut table = [0; 256];
     // Scattered over every quarter of the table.
     (0..256).for_each(|byte| table[byte] = u8::from(byte * 7 % 11 < 5));
@@ -92,7 +92,7 @@ fn a_flag_for_every_row() {
 }
 
 #[test]
-fn rows_trade_places() {
+fn misplaced_rows_are_swapped() {
     for width in WIDTHS {
         let (mut left, mut right) = (bytes(width * 10), bytes(width * 20)[width * 5..].to_vec());
         let (old_left, old_right) = (left.clone(), right.clone());
@@ -105,7 +105,7 @@ fn rows_trade_places() {
 }
 
 #[test]
-fn rows_of_another_width_are_refused() {
+fn rows_of_another_width_are_rejected() {
     let mut cells = vec![[CodeSum::default(); SLOT_CELLS]; 5];
     assert_eq!(add_pairs(&[0; 5], &[Pair8::default()], &mut cells), Err(KernelError::SlotCount { slots: 5 }));
     let few = add_pairs(&[0; 7], &[Pair8::default(); 2], &mut cells[..4]);

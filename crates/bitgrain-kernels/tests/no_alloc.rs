@@ -18,7 +18,8 @@ use bitgrain_kernels::product::{
     quantize_activations,
 };
 use bitgrain_kernels::trees::{
-    Choice, CodeColumns, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
+    Choice, CodeColumns, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values, symmetric_leaves, tree_leaves,
+    two_tree_leaves,
 };
 use bitgrain_kernels::{Backend, BitWidth, BlockLen, UnsignedWidth, max_abs};
 
@@ -53,7 +54,7 @@ fn allocations(work: impl FnOnce()) -> usize {
 }
 
 #[test]
-fn the_counter_counts() {
+fn the_allocation_counter_counts() {
     assert_eq!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))), 1);
 }
 
@@ -96,7 +97,10 @@ fn no_primitive_allocates() {
             let level = TreeLevel { column: 0, at_most: 3, weight: 1 };
             let (input, leaves) = bytes.split_at_mut(2048);
             let columns = CodeColumns::new(input, 1024);
-            tree_leaves(b, &[step], columns, &mut leaves[..TREE_ROWS]).expect("room");
+            let steps = TreeSteps::new([step]).expect("a step");
+            tree_leaves(b, &steps, columns, &mut leaves[..TREE_ROWS]).expect("room");
+            let (one, two) = leaves.split_at_mut(TREE_ROWS);
+            two_tree_leaves(b, [&steps, &steps], columns, [one, &mut two[..TREE_ROWS]]).expect("room");
             symmetric_leaves(b, &[level], columns, &mut leaves[..TREE_ROWS]).expect("room");
             add_leaf_values(b, &[0.5, 1.5], &leaves[..200], &mut sums).expect("room");
             let (lines, floats_line) = ([StripBits::Four.empty_line(); 4], [FloatLine::ZERO; 1]);

@@ -1,3 +1,6 @@
-//! AArch64 backends, one folder per instruction set. NEON is part of every supported target, so nothing is detected.
+//! AArch64 backends. NEON is part of every supported target; the instructions for products of bytes are detected.
 
+pub(crate) mod detect;
+pub(crate) mod dotprod;
+pub(crate) mod i8mm;
 pub(crate) mod neon;

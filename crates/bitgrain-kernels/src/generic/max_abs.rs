@@ -31,7 +31,6 @@ pub(crate) fn max_abs<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -
 
 /// Returns the largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite. Four registers are
 /// enough for short blocks.
-#[cfg(target_arch = "x86_64")] // NEON encodes blocks with the scalar definition.
 #[inline(always)]
 pub(crate) fn max_abs_bits<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -> u32 {
     let (vectors, rest) = values.as_chunks::<N>();

@@ -5,8 +5,6 @@
 
 pub(crate) mod convert;
 pub(crate) mod error_sums;
-// NEON has no kernels for these blocks yet.
-#[cfg(target_arch = "x86_64")]
 pub(crate) mod ggml;
 pub(crate) mod max_abs;
 pub(crate) mod max_difference;
@@ -52,6 +50,9 @@ macro_rules! generic_kernels {
                 $crate::generic::minifloat::minifloat_to_f32::<F, _, _>(<$token>::new(), codes, out);
             tree_leaves(steps: &[$crate::tree::TreeStep], codes: $crate::tree::CodeColumns<'_>, leaves: &mut [u8]) =
                 $crate::generic::tree::tree_leaves(<$token>::new(), steps, codes, leaves);
+            two_tree_leaves(
+                trees: [&[$crate::tree::TreeStep]; 2], codes: $crate::tree::CodeColumns<'_>, leaves: [&mut [u8]; 2],
+            ) = $crate::generic::tree::two_tree_leaves(<$token>::new(), trees, codes, leaves);
             symmetric_leaves(
                 levels: &[$crate::tree::TreeLevel], codes: $crate::tree::CodeColumns<'_>, leaves: &mut [u8],
             ) = $crate::generic::tree::symmetric_leaves(<$token>::new(), levels, codes, leaves);

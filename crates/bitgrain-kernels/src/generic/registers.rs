@@ -91,7 +91,7 @@ pub(crate) trait Doubles: Isa {
     fn put_doubles(self, values: Self::D, out: &mut [f64; 8], part: usize);
     /// Converts part `part` of eight f32, exactly.
     fn widened(self, values: &[f32; 8], part: usize) -> Self::D;
-    /// Returns `a * b + c` with one rounding.
+    /// Returns `a * b + c` with one rounding, if the product is exact. Otherwise it may be rounded twice.
     fn mul_add(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D;
     /// Returns the magnitudes.
     fn magnitudes(self, values: Self::D) -> Self::D;
@@ -131,8 +131,7 @@ macro_rules! calls {
     ($result:ident: $($method:ident($($other:ident)?) $call:path),* $(,)?) => {$(
         #[inline(always)]
         fn $method(self $(, $other: Self)?) -> $result {
-            // SAFETY: `self` is only created from a token of the instruction set, so the CPU has the features.
-            $result(unsafe { $call(self.0 $(, $other.0)?) })
+            $result($crate::generic::registers::proven!($call(self.0 $(, $other.0)?)))
         }
     )*};
 }
@@ -150,11 +149,21 @@ macro_rules! operators {
 
 /// Calls a function that needs target features from a function that cannot declare them, because it must be inlined
 /// into any caller.
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! proven {
     ($call:expr) => {
         // SAFETY: `self`, or an argument, is only created from a token of the instruction set, so the CPU has the
         // features.
         unsafe { $call }
+    };
+}
+
+/// Calls a function that needs target features. Always safe in WebAssembly: a module with unknown instructions is rejected
+/// before it runs.
+#[cfg(target_arch = "wasm32")]
+macro_rules! proven {
+    ($call:expr) => {
+        $call
     };
 }
 

@@ -66,6 +66,14 @@ pub(crate) struct TileBlocks<'a, const W: usize> {
     pub(crate) codes: &'a [[[i32; 8]; W]],
     pub(crate) scales: &'a [[f32; W]],
     /// Sum of a block's codes times the code of weight 0, negated.
+    #[cfg_attr(
+        not(any(
+            target_arch = "x86_64",
+            all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+            all(target_arch = "wasm32", target_feature = "simd128")
+        )),
+        expect(dead_code, reason = "only vector kernels compute with stored codes")
+    )]
     pub(crate) sums: &'a [[i32; W]],
 }
 
@@ -128,7 +136,11 @@ impl Place {
     }
 }
 
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only kernels for x86-64 split tiles"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 impl<const W: usize> TileBlocks<'_, W> {
     /// Returns the first `count` blocks.
     #[inline(always)]

@@ -33,15 +33,21 @@ pub fn multiply_strips(
         // SAFETY: `Isa::Amx` is only handed out by `Backend::with_tiles` after CPU detection and permission from the
         // system.
         crate::backend::Isa::Amx => unsafe { crate::x86_64::amx::multiply_strips(strips, tiles, out) },
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        // SAFETY: `Isa::Dotprod` is only handed out by `Backend::available` after CPU detection.
+        crate::backend::Isa::Dotprod => unsafe { crate::aarch64::dotprod::multiply_strips(strips, tiles, out) },
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        // SAFETY: `Isa::I8mm` is only handed out by `Backend::available` after CPU detection.
+        crate::backend::Isa::I8mm => unsafe { crate::aarch64::i8mm::multiply_strips(strips, tiles, out) },
         _ => on!(backend, multiply_strips(strips, tiles, out)),
     }
     Ok(())
 }
 
 /// Loops over strips and tiles with the `halves::<LINES, W>` and `groups::<LINES, W>` in scope at the expansion, which
-/// multiply one strip with one tile. `LINES` is the number of lines per block.
+/// multiply one strip with one tile and take a token if one is given. `LINES` is the number of lines per block.
 macro_rules! strip_walk {
-    ($strips:expr, $tiles:expr, $out:expr) => {{
+    ($strips:expr, $tiles:expr, $out:expr $(, $isa:ident)?) => {{
         let strips: $crate::product::Strips<'_> = $strips;
         let mut out: &mut [$crate::product::FloatLine] = $out;
         for strip in 0..strips.count() {
@@ -49,7 +55,7 @@ macro_rules! strip_walk {
             for tile in $tiles {
                 let (lines, rest) = out.split_at_mut(tile.width());
                 out = rest;
-                $crate::product::multiply::by_width!(strip, tile, lines);
+                $crate::product::multiply::by_width!(strip, tile, lines $(, $isa)?);
             }
         }
     }};
@@ -57,39 +63,39 @@ macro_rules! strip_walk {
 
 /// Calls the kernel for the given bits, scales and width.
 macro_rules! by_width {
-    ($strip:ident, $tile:ident, $lines:ident) => {
+    ($strip:ident, $tile:ident, $lines:ident $(, $isa:ident)?) => {
         match ($strip.bits, $tile.width()) {
-            ($crate::product::StripBits::Four, 1) => $crate::product::multiply::by_scales!(4, 1, $strip, $tile, $lines),
-            ($crate::product::StripBits::Four, 4) => $crate::product::multiply::by_scales!(4, 4, $strip, $tile, $lines),
-            ($crate::product::StripBits::Four, 8) => $crate::product::multiply::by_scales!(4, 8, $strip, $tile, $lines),
+            ($crate::product::StripBits::Four, 1) => $crate::product::multiply::by_scales!(4, 1, $strip, $tile, $lines $(, $isa)?),
+            ($crate::product::StripBits::Four, 4) => $crate::product::multiply::by_scales!(4, 4, $strip, $tile, $lines $(, $isa)?),
+            ($crate::product::StripBits::Four, 8) => $crate::product::multiply::by_scales!(4, 8, $strip, $tile, $lines $(, $isa)?),
             ($crate::product::StripBits::Four, _) => {
-                $crate::product::multiply::by_scales!(4, 16, $strip, $tile, $lines)
+                $crate::product::multiply::by_scales!(4, 16, $strip, $tile, $lines $(, $isa)?)
             }
             ($crate::product::StripBits::Eight, 1) => {
-                $crate::product::multiply::by_scales!(8, 1, $strip, $tile, $lines)
+                $crate::product::multiply::by_scales!(8, 1, $strip, $tile, $lines $(, $isa)?)
             }
             ($crate::product::StripBits::Eight, 4) => {
-                $crate::product::multiply::by_scales!(8, 4, $strip, $tile, $lines)
+                $crate::product::multiply::by_scales!(8, 4, $strip, $tile, $lines $(, $isa)?)
             }
             ($crate::product::StripBits::Eight, 8) => {
-                $crate::product::multiply::by_scales!(8, 8, $strip, $tile, $lines)
+                $crate::product::multiply::by_scales!(8, 8, $strip, $tile, $lines $(, $isa)?)
             }
             ($crate::product::StripBits::Eight, _) => {
-                $crate::product::multiply::by_scales!(8, 16, $strip, $tile, $lines)
+                $crate::product::multiply::by_scales!(8, 16, $strip, $tile, $lines $(, $isa)?)
             }
         }
     };
 }
 
 macro_rules! by_scales {
-    ($per_block:literal, $width:literal, $strip:ident, $tile:ident, $out:ident) => {{
+    ($per_block:literal, $width:literal, $strip:ident, $tile:ident, $out:ident $(, $isa:ident)?) => {{
         let lines = $strip.lines.as_chunks::<$per_block>().0;
         let tile = $tile.blocks_of::<$width>();
         let out = $out.as_chunks_mut::<$width>().0;
         if let [out] = out {
             match $strip.scales {
-                $crate::product::StripScales::Halves(scales) => halves(lines, scales, tile, out),
-                $crate::product::StripScales::Groups { scales, blocks } => groups(lines, scales, blocks, tile, out),
+                $crate::product::StripScales::Halves(scales) => halves($($isa,)? lines, scales, tile, out),
+                $crate::product::StripScales::Groups { scales, blocks } => groups($($isa,)? lines, scales, blocks, tile, out),
             }
         }
     }};

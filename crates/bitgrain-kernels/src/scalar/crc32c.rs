@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_bytes_at_a_time_are_one_bit_at_a_time() {
+    fn eight_bytes_at_a_time_equal_one_bit_at_a_time() {
         let bytes: [u8; 100] = core::array::from_fn(|i| i.wrapping_mul(37).to_le_bytes()[0] ^ 0x5a);
         for len in 0..=bytes.len() {
             assert_eq!(crc32c(!0, &bytes[..len]), by_bits(!0, &bytes[..len]), "{len} bytes");

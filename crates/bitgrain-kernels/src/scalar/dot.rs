@@ -22,7 +22,8 @@ pub(crate) fn dot_blocks(width: BitWidth, block: usize, values: &[f32], bytes: &
 
 fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     let mut totals = [0.0; 16];
-    let good = dot_walk!(W, block, values, bytes, totals);
+    let good =
+        dot_walk!(W, block, values, bytes, |values, codes, scale| dot_run::<W>(values, codes, scale, &mut totals));
     good.then(|| sum_in_halves(totals))
 }
 

@@ -90,7 +90,8 @@ impl ErrorLanes {
     /// Returns squares, originals, decoded, products and maxima, for backends that keep them in registers.
     #[cfg(any(
         target_arch = "x86_64",
-        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     ))]
     pub(crate) const fn sums(&self) -> [&[f64; LANES]; 5] {
         [&self.squares, &self.original, &self.decoded, &self.product, &self.max]
@@ -98,7 +99,8 @@ impl ErrorLanes {
 
     #[cfg(any(
         target_arch = "x86_64",
-        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     ))]
     pub(crate) const fn sums_mut(&mut self) -> [&mut [f64; LANES]; 5] {
         [&mut self.squares, &mut self.original, &mut self.decoded, &mut self.product, &mut self.max]

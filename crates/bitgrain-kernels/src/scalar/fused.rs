@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_is_all_but_halfway_goes_to_the_right_side() {
+    fn a_sum_just_off_halfway_rounds_to_the_correct_side() {
         let power = |exponent: i32| f32::from_bits((127 + exponent).cast_unsigned() << 23);
         // 1 plus slightly more than half a step.
         assert_eq!(mul_add(1.0 + f32::EPSILON, power(-24), 1.0), 1.0 + f32::EPSILON);

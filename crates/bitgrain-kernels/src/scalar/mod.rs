@@ -1,4 +1,4 @@
-//! Definition of every primitive, in portable safe Rust. Also the backend of CPUs without vector kernels, and of WASM.
+//! Definition of every primitive, in portable safe Rust. Also the backend of CPUs without vector kernels, and of WebAssembly without `simd128`.
 
 mod activations;
 mod best_cut;
@@ -30,6 +30,9 @@ mod unpack;
 pub(crate) use activations::quantize_activations;
 pub(crate) use best_cut::cut_worths;
 pub(crate) use bin::bin_f32;
+/// Functions with which vector backends process the remainder of a slice.
+#[cfg(target_arch = "x86_64")]
+pub(crate) use bin::{search as search_cuts, store as store_bins};
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_of, f16_to_f32, f32_of};
 pub(crate) use crc32c::crc32c;
@@ -37,6 +40,9 @@ pub(crate) use dot::{dot_blocks, dot_i8};
 pub(crate) use error_sums::error_sums;
 pub(crate) use exp::{exp, sigmoid};
 pub(crate) use floats::{multiply_floats, pack_floats};
+/// The only fused multiply-add without an instruction.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use fused::mul_add;
 pub(crate) use ggml::{dequantize_ggml, round_ggml};
 pub(crate) use lanes::Portable;
 pub(crate) use logistic::logistic_gradients;
@@ -49,13 +55,16 @@ pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use round_pairs::round_pairs;
 pub(crate) use scale_search::scale_search;
 pub(crate) use softmax::softmax_gradients;
-pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
+pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves, two_tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
-/// Functions with which vector backends process the remainder of a slice.
-#[cfg(target_arch = "x86_64")]
+/// Functions with which all vector backends process the remainder of a slice.
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) use {
     activations::quantize_block,
-    bin::{search as search_cuts, store as store_bins},
     blocks::{quantize_pack_run, unpack_dequantize_run},
     dot::lane_sums,
     floats::pack_columns,
@@ -65,7 +74,8 @@ pub(crate) use {
 /// Loops that every vector backend compiles again.
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 pub(crate) use {
     error_sums::ErrorLanes,

@@ -15,6 +15,8 @@ fn halves<const LINES: usize, const W: usize>(
     tile: TileBlocks<'_, W>,
     out: &mut [FloatLine; W],
 ) {
+    // Sums within a block are exact. Blocks are added in column order by fused multiply-adds: this order and these
+    // roundings define the bits that every backend must return.
     *out = [FloatLine::ZERO; W];
     for (block, (lines, scales)) in lines.iter().zip(scales).enumerate() {
         for lane in 0..16 {
@@ -37,6 +39,7 @@ fn groups<const LINES: usize, const W: usize>(
 ) {
     *out = [FloatLine::ZERO; W];
     for (group, (lines, scales)) in lines.chunks(each).zip(scales).enumerate() {
+        // The scale of a group is applied to the sum of its blocks, so a group adds one rounding to the output.
         let mut sums = [[0.0; 16]; W];
         for (block, lines) in lines.iter().enumerate() {
             for lane in 0..16 {

@@ -8,12 +8,12 @@ pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &m
     let last = steps.last().map_or(0, |step| usize::from(step.out));
     for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
         for step in steps {
-            let codes = codes.rows(step.column, start);
+            let codes: &[u8; TREE_ROWS] = codes.rows(step.column, start);
             let (left, right) = (step.left.rows(&results), step.right.rows(&results));
             let mut chosen = [0; TREE_ROWS];
             for row in 0..TREE_ROWS {
                 let goes_left = all_bits(codes[row] <= step.at_most);
-                chosen[row] = left.0[row] & goes_left | right.0[row] & !goes_left;
+                chosen[row] = left[row] & goes_left | right[row] & !goes_left;
             }
             results[usize::from(step.out)].0 = chosen;
         }
@@ -21,12 +21,18 @@ pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &m
     }
 }
 
+/// Computes the leaves of two trees.
+pub(crate) fn two_tree_leaves(trees: [&[TreeStep]; 2], codes: CodeColumns<'_>, leaves: [&mut [u8]; 2]) {
+    trees.into_iter().zip(leaves).for_each(|(steps, leaves)| tree_leaves(steps, codes, leaves));
+}
+
 /// Computes the sum of the weights of the levels whose code is above `at_most`, for each row.
 pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
         *leaves = [0; TREE_ROWS];
         for level in levels {
-            for (leaf, &code) in leaves.iter_mut().zip(codes.rows(level.column, start)) {
+            let codes: &[u8; TREE_ROWS] = codes.rows(level.column, start);
+            for (leaf, &code) in leaves.iter_mut().zip(codes) {
                 *leaf = leaf.wrapping_add(all_bits(code > level.at_most) & level.weight);
             }
         }

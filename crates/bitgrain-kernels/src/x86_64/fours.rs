@@ -47,7 +47,7 @@ macro_rules! encode_fours {
                     break;
                 }
                 for block in four {
-                    prefetch_behind(block);
+                    prefetch_ahead(block);
                 }
                 let qmax: u8 = (1 << ($w - 1)) - 1;
                 match $crate::x86_64::fours::divisors(max_bits_of_four(four), qmax) {

@@ -10,4 +10,3 @@ mod fours;
 mod ggml;
 mod prefetch;
 mod stream;
-mod tail;

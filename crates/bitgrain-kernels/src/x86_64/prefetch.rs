@@ -11,7 +11,7 @@ const DISTANCE: usize = 4096;
 /// without this, memory accesses and computation alternate (7.5 instead of 11 GB/s).
 #[inline]
 #[target_feature(enable = "sse")]
-pub(super) fn prefetch_behind(block: &[f32]) {
+pub(super) fn prefetch_ahead(block: &[f32]) {
     for line in block.chunks(16) {
         // A prefetch never faults, whatever the address.
         _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(DISTANCE));

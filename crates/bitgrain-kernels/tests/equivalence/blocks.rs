@@ -54,7 +54,7 @@ fn scalar_blocks_are_the_separate_steps_put_together() {
 }
 
 #[test]
-fn encoded_blocks_are_the_same_everywhere() {
+fn encoded_blocks_are_the_same_on_every_backend() {
     let mut width = BitWidth::ALL.into_iter().cycle();
     for_hostile(|backend, values| {
         // Every width meets every hostile value many times; all combinations would take minutes.
@@ -68,7 +68,7 @@ fn encoded_blocks_are_the_same_everywhere() {
 /// Cases in which a shortcut for the division would show: a maximum that gives an awkward scale, and all other values
 /// next to a midpoint between two codes.
 #[test]
-fn blocks_full_of_near_ties_are_the_same_everywhere() {
+fn blocks_full_of_near_ties_are_the_same_on_every_backend() {
     for width in BitWidth::ALL {
         let qmax = i32::from(width.qmax());
         for scale in [0.1_f32, 1.0 / 3.0, 7.7e-5, 123.456, 0.009_765_626, 1e-29, 1e-31, 9e29, 1e31] {
@@ -90,7 +90,7 @@ fn blocks_full_of_near_ties_are_the_same_everywhere() {
 }
 
 #[test]
-fn every_block_length_is_the_same_everywhere() {
+fn every_block_length_is_the_same_on_every_backend() {
     let values = Bits(5).normals(1500);
     for &backend in Backend::available() {
         for width in BitWidth::ALL {
@@ -120,7 +120,7 @@ fn assert_same_decode(backend: Backend, width: BitWidth, block: BlockLen, bytes:
 }
 
 #[test]
-fn any_bytes_decode_the_same_everywhere() {
+fn any_bytes_decode_the_same_on_every_backend() {
     let mut random = Bits(6);
     let mut refused = 0;
     for round in 0..400 {
@@ -144,7 +144,7 @@ fn any_bytes_decode_the_same_everywhere() {
 }
 
 #[test]
-fn a_value_that_is_not_finite_is_named_wherever_it_is() {
+fn a_non_finite_value_is_reported_at_any_position() {
     for &backend in Backend::available() {
         for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             for at in 0..800 {
@@ -156,7 +156,7 @@ fn a_value_that_is_not_finite_is_named_wherever_it_is() {
 }
 
 #[test]
-fn a_bad_scale_is_named_by_the_first_value_of_its_block() {
+fn a_bad_scale_is_reported_with_the_first_index_of_its_block() {
     for &backend in Backend::available() {
         for bad in [-1.0, -0.0, f32::NAN, f32::INFINITY, 3e38] {
             let mut bytes = encoded(backend, BitWidth::W7, block(64), &crate::ramp(200)).expect("finite");
@@ -192,7 +192,7 @@ fn large_outputs_that_bypass_the_cache_are_the_same() {
 }
 
 #[test]
-fn a_bad_code_at_a_given_scale_is_named() {
+fn a_bad_code_at_a_given_scale_is_reported_with_its_index() {
     for &backend in Backend::available() {
         for width in BitWidth::ALL {
             for at in [0, 5, 63, 64, 99] {
@@ -212,7 +212,7 @@ fn a_bad_code_at_a_given_scale_is_named() {
 }
 
 #[test]
-fn given_scales_quantize_and_pack_the_same_everywhere() {
+fn given_scales_quantize_and_pack_the_same_on_every_backend() {
     for_hostile(|backend, values| {
         for (width, scale) in [(BitWidth::W3, 0.4), (BitWidth::W8, 0.02), (BitWidth::W7, 0.0)] {
             let required = width.packed_len(values.len());

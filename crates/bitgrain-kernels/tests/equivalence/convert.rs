@@ -52,26 +52,26 @@ fn words() -> Vec<u16> {
 }
 
 #[test]
-fn f16_is_the_same_everywhere() {
+fn f16_is_the_same_on_every_backend() {
     assert_same(f16_from_f32, f16_to_f32, &words());
 }
 
 #[test]
-fn bf16_is_the_same_everywhere() {
+fn bf16_is_the_same_on_every_backend() {
     assert_same(bf16_from_f32, bf16_to_f32, &words());
 }
 
 #[test]
-fn e4m3_is_the_same_everywhere() {
+fn e4m3_is_the_same_on_every_backend() {
     assert_same(e4m3_from_f32, e4m3_to_f32, &bytes());
 }
 
 #[test]
-fn e5m2_is_the_same_everywhere() {
+fn e5m2_is_the_same_on_every_backend() {
     assert_same(e5m2_from_f32, e5m2_to_f32, &bytes());
 }
 
 #[test]
-fn e2m1_is_the_same_everywhere() {
+fn e2m1_is_the_same_on_every_backend() {
     assert_same(e2m1_from_f32, e2m1_to_f32, &bytes());
 }

@@ -38,7 +38,7 @@ fn every_bit_counts_wherever_it_is() {
 }
 
 #[test]
-fn published_values_come_out() {
+fn published_values_are_reproduced() {
     let ascending: Vec<u8> = (0..32).collect();
     for &backend in Backend::available() {
         // RFC 3720, appendix B.4.

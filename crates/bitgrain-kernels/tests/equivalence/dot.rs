@@ -27,7 +27,7 @@ fn integer_dots_do_not_overflow() {
 }
 
 #[test]
-fn dots_with_blocks_are_the_same_everywhere() {
+fn dots_with_blocks_are_the_same_on_every_backend() {
     let weights = Bits(3).normals(600);
     let mut widths = BitWidth::ALL.into_iter().cycle();
     for len in [8, 24, 64, 128] {
@@ -45,7 +45,7 @@ fn dots_with_blocks_are_the_same_everywhere() {
 }
 
 #[test]
-fn dots_with_blocks_are_near_the_dot_of_decoded_values() {
+fn dot_products_with_blocks_are_close_to_those_of_decoded_values() {
     let (values, weights) = (Bits(4).normals(5000), Bits(5).normals(5000));
     for width in BitWidth::ALL {
         let mut bytes = vec![0; blocks_len(width, BlockLen::DEFAULT, 5000)];
@@ -59,7 +59,7 @@ fn dots_with_blocks_are_near_the_dot_of_decoded_values() {
 }
 
 #[test]
-fn a_dot_with_a_bad_block_is_refused() {
+fn a_dot_product_with_a_bad_block_is_rejected() {
     let mut bytes = vec![0; blocks_len(BitWidth::W5, BlockLen::DEFAULT, 100)];
     encode_blocks(Backend::best(), BitWidth::W5, BlockLen::DEFAULT, &[1.0; 100], &mut bytes).expect("finite");
     let dot = |bytes: &[u8], backend| dot_blocks(backend, BitWidth::W5, BlockLen::DEFAULT, &[1.0; 100], bytes);

@@ -20,7 +20,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 }
 
 #[test]
-fn exponentials_are_the_same_everywhere() {
+fn exponentials_are_the_same_on_every_backend() {
     for_hostile(|backend, values| {
         for map in [exp as Map, sigmoid] {
             let (want, got) = (mapped(map, Backend::scalar(), values), mapped(map, backend, values));
@@ -30,7 +30,7 @@ fn exponentials_are_the_same_everywhere() {
 }
 
 #[test]
-fn logistic_gradients_are_the_same_everywhere() {
+fn logistic_gradients_are_the_same_on_every_backend() {
     for_hostile(|backend, values| {
         let targets: Vec<f32> = (0..values.len()).map(|i| f32::from(u8::from(i % 3 == 0))).collect();
         let [want, got] = [Backend::scalar(), backend].map(|backend| {
@@ -43,7 +43,7 @@ fn logistic_gradients_are_the_same_everywhere() {
 }
 
 #[test]
-fn softmax_gradients_are_the_same_everywhere() {
+fn softmax_gradients_are_the_same_on_every_backend() {
     for_hostile(|backend, values| {
         let rows = values.len();
         let targets: Vec<f32> = (0..rows).map(|i| [0.0, 2.0, 1.0, 7.0][i % 4]).collect();

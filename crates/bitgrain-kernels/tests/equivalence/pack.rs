@@ -75,7 +75,7 @@ fn signed_codes_round_trip_at_every_width_and_length() {
 }
 
 #[test]
-fn a_code_out_of_range_is_named_wherever_it_is() {
+fn a_code_out_of_range_is_reported_at_any_position() {
     for &backend in Backend::available() {
         for width in BitWidth::ALL {
             let qmax = width.qmax() as i8;
@@ -113,7 +113,7 @@ fn a_code_out_of_range_is_named_wherever_it_is() {
 
 /// Longer than the chunk between two range checks.
 #[test]
-fn thousands_of_codes_pack_and_unpack_the_same_everywhere() {
+fn thousands_of_codes_pack_and_unpack_the_same_on_every_backend() {
     let mut random = Bits(3);
     for bits in [1, 3, 7, 8, 11, 16] {
         let width = UnsignedWidth::new(bits).expect("in range");
@@ -154,7 +154,7 @@ fn thousands_of_codes_pack_and_unpack_the_same_everywhere() {
 }
 
 #[test]
-fn the_pattern_no_writer_makes_is_refused_wherever_it_is() {
+fn the_unused_pattern_is_rejected_at_any_position() {
     for &backend in Backend::available() {
         for width in BitWidth::ALL {
             let all_ones = (1_u16 << width.bits()) - 1;

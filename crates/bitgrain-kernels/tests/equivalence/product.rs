@@ -81,7 +81,7 @@ fn code_lines(count: usize, seed: u64) -> Vec<CodeLine> {
 }
 
 #[test]
-fn activations_are_quantized_the_same_everywhere() {
+fn activations_are_quantized_the_same_on_every_backend() {
     let mut turns = BITS.into_iter().flat_map(|bits| WIDTHS.map(|width| (bits, width))).cycle();
     for_hostile(|backend, values| {
         let (bits, width) = turns.next().expect("endless");
@@ -115,7 +115,7 @@ fn blocks_of_tiny_activations_count_as_zeros_everywhere() {
 }
 
 #[test]
-fn codes_of_activations_are_within_half_a_step_and_sums_are_theirs() {
+fn activation_codes_are_within_half_a_step_and_their_sums_match() {
     for len in lengths() {
         let row = ramp(len);
         let mut arrays = Arrays::new(4, len);
@@ -134,7 +134,7 @@ fn codes_of_activations_are_within_half_a_step_and_sums_are_theirs() {
 }
 
 #[test]
-fn strips_and_tiles_are_multiplied_the_same_everywhere() {
+fn strips_and_tiles_are_multiplied_the_same_on_every_backend() {
     let halves = [0x0000, 0x8000, 0x0001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E01, 0x3555, 0xB555];
     for (round, bits) in BITS.into_iter().cycle().take(4).enumerate() {
         for blocks in 1..=5 {
@@ -166,7 +166,7 @@ fn strips_and_tiles_are_multiplied_the_same_everywhere() {
 
 /// Long rows in runs of tiles of sixteen, with groups that end within a run, at its end and after it.
 #[test]
-fn tiles_of_sixteen_are_multiplied_the_same_everywhere() {
+fn tiles_of_sixteen_are_multiplied_the_same_on_every_backend() {
     for (bits, blocks) in BITS.into_iter().flat_map(|bits| [1, 2, 3, 15, 16, 17, 33, 50].map(|blocks| (bits, blocks))) {
         let lines = code_lines(2 * blocks * bits.lines(), blocks as u64);
         let mut random = Bits(blocks as u64);
@@ -230,7 +230,7 @@ fn products_of_codes_are_exact_in_a_block() {
 }
 
 #[test]
-fn a_row_of_a_strip_is_what_was_packed() {
+fn unpacking_a_strip_returns_the_packed_rows() {
     for bits in BITS {
         for cols in lengths().filter(|&cols| cols > 0) {
             let blocks = cols.div_ceil(STRIP_BLOCK);
@@ -257,7 +257,7 @@ fn a_row_of_a_strip_is_what_was_packed() {
 }
 
 #[test]
-fn floats_are_multiplied_the_same_everywhere() {
+fn floats_are_multiplied_the_same_on_every_backend() {
     let mut random = Bits(7);
     for cols in (1..=20).chain([33, 70]) {
         for count in 0..=3 {
@@ -307,7 +307,7 @@ fn floats_are_multiplied_as_a_chain_of_fused_multiply_adds() {
 }
 
 #[test]
-fn rows_of_floats_become_strips_the_same_everywhere() {
+fn rows_of_floats_become_strips_the_same_on_every_backend() {
     let values = Bits(11).normals(16 * 90);
     for cols in (0..=40).chain([70]) {
         for rows in 0..=16 {

@@ -6,7 +6,7 @@ use bitgrain_kernels::{Backend, BitWidth, max_abs, max_difference};
 use crate::{Bits, for_hostile, lengths};
 
 #[test]
-fn max_abs_is_the_same_everywhere() {
+fn max_abs_is_the_same_on_every_backend() {
     for_hostile(|backend, values| {
         let want = max_abs(Backend::scalar(), values);
         let got = max_abs(backend, values);
@@ -15,7 +15,7 @@ fn max_abs_is_the_same_everywhere() {
 }
 
 #[test]
-fn the_largest_difference_is_found_in_every_place() {
+fn the_largest_difference_is_found_at_every_position() {
     for &backend in Backend::available() {
         for len in [0_usize, 1, 15, 63, 64, 65, 200] {
             let values: Vec<f32> = (0..len).map(|i| i as f32 * 0.37 - 20.0).collect();
@@ -56,7 +56,7 @@ fn assert_same_codes(backend: Backend, width: BitWidth, values: &[f32], scale: f
 }
 
 #[test]
-fn codes_are_the_same_everywhere() {
+fn codes_are_the_same_on_every_backend() {
     for_hostile(|backend, values| {
         for width in [BitWidth::W2, BitWidth::W5, BitWidth::W8] {
             for scale in [0.37, 1e-45, 3e38] {
@@ -67,7 +67,7 @@ fn codes_are_the_same_everywhere() {
 }
 
 #[test]
-fn codes_are_the_same_at_odd_scales() {
+fn codes_are_the_same_at_unusual_scales() {
     let values = crate::ramp(200);
     let scales = [0.0, -0.0, -0.37, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE, 1e-44, 9e-31, 1.1e-30, 9e29, 1.1e30];
     for &backend in Backend::available() {
@@ -124,7 +124,7 @@ fn scalar_codes_are_the_rounded_quotient() {
 }
 
 #[test]
-fn dequantized_values_are_the_same_everywhere() {
+fn dequantized_values_are_the_same_on_every_backend() {
     let codes: Vec<i8> = Bits(3).bytes(600).into_iter().map(|b| b as i8).collect();
     for &backend in Backend::available() {
         for len in lengths() {

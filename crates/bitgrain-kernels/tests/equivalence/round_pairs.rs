@@ -28,7 +28,7 @@ fn every_backend_rounds_alike() {
 }
 
 #[test]
-fn a_list_may_be_rounded_in_parts() {
+fn rounding_in_chunks_gives_the_same_codes() {
     let grads = Bits(1).normals(577);
     let hess: Vec<f32> = Bits(2).normals(577).iter().map(|value| value.abs()).collect();
     let whole = rounded(Backend::best(), &steps(Some(7)), &grads, &hess, 100);
@@ -50,7 +50,7 @@ fn the_largest_get_the_largest_code_and_small_hessians_are_not_lost() {
 }
 
 #[test]
-fn rounding_at_random_keeps_the_expectation() {
+fn stochastic_rounding_preserves_the_expectation() {
     let count = 200_000;
     for value in [0.3_f32, -0.3, 2.9, -1.234] {
         let hess = value.abs() / 2.0;

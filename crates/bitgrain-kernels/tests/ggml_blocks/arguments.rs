@@ -4,7 +4,7 @@ use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 use bitgrain_kernels::{Backend, KernelError};
 
 #[test]
-fn sizes_that_do_not_fit_are_refused() {
+fn sizes_that_do_not_fit_are_rejected() {
     for &backend in Backend::available() {
         for block in GgmlBlock::ALL {
             let (weights, bytes) = (block.weights(), block.bytes());

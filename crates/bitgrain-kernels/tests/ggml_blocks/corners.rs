@@ -36,7 +36,7 @@ fn the_first_of_two_equal_magnitudes_gives_the_scale_its_sign() {
 }
 
 #[test]
-fn a_block_of_zeros_has_a_negative_zero_for_scale() {
+fn a_block_of_zeros_has_negative_zero_as_its_scale() {
     for zero in [0.0, -0.0] {
         let mut want = vec![0x88; 18];
         want[..2].copy_from_slice(&[0x00, 0x80]);

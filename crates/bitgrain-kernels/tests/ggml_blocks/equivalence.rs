@@ -48,7 +48,7 @@ fn hostile_values_give_the_same_blocks_in_every_lane() {
 }
 
 #[test]
-fn every_number_of_blocks_is_the_same_everywhere() {
+fn every_number_of_blocks_is_the_same_on_every_backend() {
     let mut random = Bits(21);
     for block in GgmlBlock::ALL {
         for count in 0..=40 {

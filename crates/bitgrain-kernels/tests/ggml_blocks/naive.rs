@@ -159,7 +159,7 @@ fn kinds(random: &mut Bits) -> Vec<(&'static str, Vec<f32>)> {
 }
 
 #[test]
-fn the_plain_rules_give_the_same_bytes() {
+fn the_rules_of_the_specification_give_the_same_bytes() {
     let mut random = Bits(11);
     for round in 0..60 {
         for (kind, values) in kinds(&mut random) {

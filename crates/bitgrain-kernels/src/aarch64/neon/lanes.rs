@@ -23,15 +23,15 @@ pub(crate) struct Neon(());
 
 /// Four f32. Only a [`Neon`] creates one, so it is the same proof, as are the types below.
 #[derive(Clone, Copy)]
-pub(crate) struct Four(float32x4_t);
+pub(crate) struct Four(pub(super) float32x4_t);
 
 /// Four 32-bit integers.
 #[derive(Clone, Copy)]
-pub(crate) struct FourIntegers(uint32x4_t);
+pub(crate) struct FourIntegers(pub(crate) uint32x4_t);
 
 /// One boolean per lane.
 #[derive(Clone, Copy)]
-pub(crate) struct FourBools(uint32x4_t);
+pub(crate) struct FourBools(pub(super) uint32x4_t);
 
 /// Two f64.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ pub(crate) struct Part(float64x2_t);
 
 impl Neon {
     #[inline(always)]
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(())
     }
 }
@@ -313,7 +313,7 @@ fn nearest_level(values: float32x4_t) -> float32x4_t {
 /// Transposes: value `j` of register `i` becomes value `i` of register `j`.
 #[inline]
 #[neon]
-fn transpose([a, b, c, d]: [float32x4_t; 4]) -> [float32x4_t; 4] {
+pub(super) fn transpose([a, b, c, d]: [float32x4_t; 4]) -> [float32x4_t; 4] {
     let [ab_even, ab_odd] = [vtrn1q_f32(a, b), vtrn2q_f32(a, b)].map(|x| vreinterpretq_f64_f32(x));
     let [cd_even, cd_odd] = [vtrn1q_f32(c, d), vtrn2q_f32(c, d)].map(|x| vreinterpretq_f64_f32(x));
     [vtrn1q_f64(ab_even, cd_even), vtrn1q_f64(ab_odd, cd_odd), vtrn2q_f64(ab_even, cd_even), vtrn2q_f64(ab_odd, cd_odd)]

@@ -27,7 +27,7 @@ pub(crate) fn largest<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32];
         isa.put_floats(top, &mut tops);
         isa.put_floats(below, &mut belows);
         isa.put_floats(largest, &mut values);
-        settle(blocks, &tops, &belows, &mut values);
+        fix_signs(blocks, &tops, &belows, &mut values);
         return isa.floats(&values);
     }
     largest
@@ -36,7 +36,7 @@ pub(crate) fn largest<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32];
 /// Corrects the result of blocks that contain the largest magnitude with both signs.
 #[cold]
 #[inline(never)]
-fn settle<const N: usize>(blocks: &[[f32; 32]; N], tops: &[f32; N], belows: &[f32; N], values: &mut [f32; N]) {
+fn fix_signs<const N: usize>(blocks: &[[f32; 32]; N], tops: &[f32; N], belows: &[f32; N], values: &mut [f32; N]) {
     for (i, block) in blocks.iter().enumerate().filter(|(i, _)| tops[*i] == belows[*i] && tops[*i] != 0.0) {
         values[i] = layout::largest(block);
     }
@@ -51,7 +51,7 @@ pub(crate) fn ranges<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; 
         let (mut mins, mut maxs) = ([0.0; N], [0.0; N]);
         isa.put_floats(min, &mut mins);
         isa.put_floats(max, &mut maxs);
-        settle_zeros(blocks, &mut mins, &mut maxs);
+        fix_zero_signs(blocks, &mut mins, &mut maxs);
         return [isa.floats(&mins), isa.floats(&maxs)];
     }
     [min, max]
@@ -60,7 +60,7 @@ pub(crate) fn ranges<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; 
 /// Corrects the ranges of blocks whose minimum is a zero of unknown sign.
 #[cold]
 #[inline(never)]
-fn settle_zeros<const N: usize>(blocks: &[[f32; 32]; N], mins: &mut [f32; N], maxs: &mut [f32; N]) {
+fn fix_zero_signs<const N: usize>(blocks: &[[f32; 32]; N], mins: &mut [f32; N], maxs: &mut [f32; N]) {
     for (i, block) in blocks.iter().enumerate() {
         if mins[i] == 0.0 {
             (mins[i], maxs[i]) = layout::range(block);

@@ -26,7 +26,11 @@ use super::rounded::Rounded;
 use crate::ggml::GgmlBlock;
 use crate::scalar::{f16_of, f32_of};
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) use extremes::{largest, range};
 
 /// Calls `$step` for each block of two slices. A macro, because a function passed as an argument is called through a

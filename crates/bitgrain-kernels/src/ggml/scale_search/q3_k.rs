@@ -53,6 +53,7 @@ impl BlockSearch for WeightedQ3K {
         let (mut x, mut w) = ([zero; 16], [zero; 16]);
         let (mut scales, mut sums) = ([zero; 16], [zero; 16]);
         let mut factors = [[0.0; MAX_LANES]; 16];
+        // Twice the mean square, as in the reference.
         let variance = isa.splat(2.0) * sum_of_squares(isa, &batch.values, 256) / isa.splat(256.0);
         for sub in 0..16 {
             isa.columns(&batch.values, 16 * sub, &mut x);
@@ -93,6 +94,7 @@ fn write_block<I: Isa>(
     let (step_bytes, step) = half(step);
     let mut codes = [0; 256];
     for (sub, (values, codes)) in values.as_chunks().0.iter().zip(codes.as_chunks_mut().0).enumerate() {
+        // The codes are computed again, because the stored scale differs from the fitted one by two roundings.
         let scale = step * (scales[sub] - 32.0);
         if scale != 0.0 {
             *codes = isa.codes(values, 0.0, scale, -4, 3);

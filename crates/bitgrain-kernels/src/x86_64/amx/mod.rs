@@ -4,5 +4,5 @@ mod permission;
 mod product;
 mod unit;
 
-pub(crate) use permission::ask;
+pub(crate) use permission::request;
 pub(crate) use product::multiply_strips;

@@ -3,7 +3,7 @@
 /// Requests tile registers from Linux for the whole process. Fails for a process with an alternative signal stack that
 /// is too small, and on kernels before 5.16.
 #[cfg(target_os = "linux")]
-pub(crate) fn ask() -> bool {
+pub(crate) fn request() -> bool {
     const SYS_ARCH_PRCTL: usize = 158;
     const ARCH_REQ_XCOMP_PERM: usize = 0x1023;
     const XFEATURE_XTILEDATA: usize = 18;
@@ -25,6 +25,6 @@ pub(crate) fn ask() -> bool {
 
 /// Permission on other systems is not implemented.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn ask() -> bool {
+pub(crate) fn request() -> bool {
     false
 }

@@ -9,12 +9,12 @@ use super::pack::{self, pack64};
 use super::quantize::{codes64, values32};
 use super::unpack::{self, factors, unpack64};
 use crate::backend::for_width;
-use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
+use crate::blocks::{bias_of, decode_walk, encode_walk, unused_pattern};
+use crate::tail;
 use crate::x86_64::divisor::Divisor;
 use crate::x86_64::fours::encode_fours;
-use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::prefetch::prefetch_ahead;
 use crate::x86_64::stream::stream_walk;
-use crate::x86_64::tail;
 use crate::{BitWidth, KernelError};
 
 #[avx2]
@@ -31,6 +31,7 @@ fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
 #[avx2]
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
+    // With scale 0 every code is 0 by definition; a division would give infinities and NaN.
     if scale == 0.0 {
         return tail::quantize_pack::<W>(values, scale, out);
     }
@@ -38,6 +39,7 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
     let (chunks, mut rest) = values.as_chunks::<64>();
     let mut at = 0;
     for (i, chunk) in chunks.iter().enumerate() {
+        // `pack64` stores up to `REACH` bytes, more than its codes take, so the tail packs the last chunks.
         let Some(reach) = out[at..].first_chunk_mut() else {
             rest = &values[i * 64..];
             break;
@@ -60,10 +62,12 @@ pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: 
 fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     let scales = _mm256_set1_ps(scale);
     let factors = factors::<W>();
+    // Invalid patterns are collected and tested once after the loop, which stays free of branches.
     let mut odd = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
     for out in out.as_chunks_mut::<64>().0 {
+        // Loads also reach beyond the packed codes; the tail decodes the rest.
         let Some(reach) = bytes[at..].first_chunk() else { break };
         for (out, codes) in out.as_chunks_mut::<32>().0.iter_mut().zip(codes_in_block::<W>(reach, factors, &mut odd)) {
             values32(codes, scales, out);
@@ -83,10 +87,10 @@ pub(super) fn codes_in_block<const W: u32>(
     factors: __m256i,
     odd: &mut __m256i,
 ) -> [__m256i; 2] {
-    let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
+    let (unused, bias) = (unused_pattern(W).cast_signed(), bias_of(W).cast_signed());
     let mut codes = unpack64::<W>(bytes, factors);
     for codes in &mut codes {
-        *odd = _mm256_or_si256(*odd, _mm256_cmpeq_epi8(*codes, _mm256_set1_epi8(refused)));
+        *odd = _mm256_or_si256(*odd, _mm256_cmpeq_epi8(*codes, _mm256_set1_epi8(unused)));
         *codes = _mm256_sub_epi8(*codes, _mm256_set1_epi8(bias));
     }
     codes

@@ -11,7 +11,7 @@ use super::unpack::factors;
 use crate::backend::for_width;
 use crate::cast::{as_bytes, as_codes};
 use crate::dot::{dot_walk, sum_in_halves};
-use crate::x86_64::tail;
+use crate::tail;
 use crate::{BitWidth, scalar};
 
 /// Chunks of 32 products per i32 sum: each chunk adds at most 2^15 to a lane, so 2^14 chunks stay below 2^31.
@@ -56,7 +56,8 @@ pub(crate) fn dot_blocks(width: BitWidth, block: usize, values: &[f32], bytes: &
 #[avx2]
 fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     let mut totals = [_mm256_setzero_ps(); 2];
-    let good = dot_walk!(W, block, values, bytes, totals);
+    let good =
+        dot_walk!(W, block, values, bytes, |values, codes, scale| dot_run::<W>(values, codes, scale, &mut totals));
     good.then(|| sum_in_halves(to_lanes(totals)))
 }
 

@@ -47,7 +47,7 @@ fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, 
             if !FOREIGN {
                 return _mm256_cvtps_epi32(_mm256_fmadd_ps(x, factor, offset));
             }
-            _mm256_cvtps_epi32(_mm256_add_ps(tame(_mm256_mul_ps(x, factor), limit), offset))
+            _mm256_cvtps_epi32(_mm256_add_ps(clamp_finite(_mm256_mul_ps(x, factor), limit), offset))
         });
         // Lower halves of two registers in one, so that half as many comparisons find an uncertain value.
         let low = |even, odd| _mm256_blend_epi16::<0xAA>(even, _mm256_slli_epi32::<16>(odd));
@@ -75,7 +75,7 @@ fn divided32(values: &[f32; 32], scale: f32, qmax: u8, bias: u8) -> __m256i {
     let (scale, limit) = (_mm256_set1_ps(scale), _mm256_set1_ps(f32::from(qmax)));
     let mut codes = [_mm256_setzero_si256(); 4];
     for (code, x) in codes.iter_mut().zip(values.as_chunks::<8>().0) {
-        *code = _mm256_cvtps_epi32(tame(_mm256_div_ps(load_f32(x), scale), limit));
+        *code = _mm256_cvtps_epi32(clamp_finite(_mm256_div_ps(load_f32(x), scale), limit));
     }
     _mm256_add_epi8(narrow(codes), _mm256_set1_epi8(bias.cast_signed()))
 }
@@ -83,7 +83,7 @@ fn divided32(values: &[f32; 32], scale: f32, qmax: u8, bias: u8) -> __m256i {
 /// Replaces NaN by 0 and clamps the rest to `-limit..=limit`.
 #[inline]
 #[avx2]
-fn tame(quotient: __m256, limit: __m256) -> __m256 {
+fn clamp_finite(quotient: __m256, limit: __m256) -> __m256 {
     // `min` returns its second operand for NaN; the mask below turns that into 0.
     let clamped = _mm256_max_ps(_mm256_min_ps(quotient, limit), _mm256_sub_ps(_mm256_setzero_ps(), limit));
     _mm256_and_ps(_mm256_cmp_ps::<_CMP_ORD_Q>(quotient, quotient), clamped)

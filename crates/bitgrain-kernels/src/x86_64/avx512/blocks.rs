@@ -10,12 +10,12 @@ use super::pack::pack64;
 use super::quantize::{Codes, codes64, values64};
 use super::unpack::unpack64;
 use crate::backend::for_width;
-use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
+use crate::blocks::{bias_of, decode_walk, encode_walk, unused_pattern};
+use crate::tail;
 use crate::x86_64::divisor::Divisor;
 use crate::x86_64::fours::encode_fours;
-use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::prefetch::prefetch_ahead;
 use crate::x86_64::stream::stream_walk;
-use crate::x86_64::tail;
 use crate::{BitWidth, KernelError};
 
 #[avx512]
@@ -32,6 +32,7 @@ fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
 #[avx512]
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
+    // With scale 0 every code is 0 by definition; a division would give infinities and NaN.
     if scale == 0.0 {
         return tail::quantize_pack::<W>(values, scale, out);
     }
@@ -89,7 +90,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
 #[avx512]
 pub(super) fn codes_in_block<const W: u32>(bytes: &[u8]) -> (Codes, bool) {
     let bytes = unpack64::<W>(bytes);
-    let odd = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(refused_of(W).cast_signed()));
+    let odd = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(unused_pattern(W).cast_signed()));
     (Codes { bytes, bias: bias_of(W) }, odd == 0)
 }
 

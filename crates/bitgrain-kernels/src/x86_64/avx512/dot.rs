@@ -9,7 +9,7 @@ use super::memory::{load_f32, store_f32};
 use crate::backend::for_width;
 use crate::cast::as_bytes;
 use crate::dot::{dot_walk, sum_in_halves};
-use crate::x86_64::tail;
+use crate::tail;
 use crate::{BitWidth, scalar};
 
 /// Chunks of 64 products per i32 sum: each chunk adds at most 2^15 to a lane, so 2^14 chunks stay below 2^31.
@@ -53,7 +53,8 @@ pub(crate) fn dot_blocks(width: BitWidth, block: usize, values: &[f32], bytes: &
 #[avx512]
 fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     let mut totals = _mm512_setzero_ps();
-    let good = dot_walk!(W, block, values, bytes, totals);
+    let good =
+        dot_walk!(W, block, values, bytes, |values, codes, scale| dot_run::<W>(values, codes, scale, &mut totals));
     let mut lanes = [0.0; 16];
     store_f32(&mut lanes, totals);
     good.then(|| sum_in_halves(lanes))

@@ -39,7 +39,7 @@ pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor,
             if !FOREIGN {
                 return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, factor, offset));
             }
-            _mm512_cvtps_epi32(_mm512_add_ps(tame(_mm512_mul_ps(x, factor), limit), offset))
+            _mm512_cvtps_epi32(_mm512_add_ps(clamp_finite(_mm512_mul_ps(x, factor), limit), offset))
         });
         // Lower halves of two registers in one, so that half as many comparisons find an uncertain value.
         let low = |even, odd| _mm512_mask_blend_epi16(ODD, even, _mm512_slli_epi32::<16>(odd));
@@ -62,7 +62,7 @@ fn divided64(values: &[f32; 64], scale: f32, qmax: u8, bias: u8) -> __m512i {
     let (scale, limit) = (_mm512_set1_ps(scale), _mm512_set1_ps(f32::from(qmax)));
     let mut codes = [_mm512_setzero_si512(); 4];
     for (code, x) in codes.iter_mut().zip(values.as_chunks::<16>().0) {
-        *code = _mm512_cvtps_epi32(tame(_mm512_div_ps(load_f32(x), scale), limit));
+        *code = _mm512_cvtps_epi32(clamp_finite(_mm512_div_ps(load_f32(x), scale), limit));
     }
     _mm512_add_epi8(narrow(codes), _mm512_set1_epi8(bias.cast_signed()))
 }
@@ -87,7 +87,7 @@ const INTERLEAVED: [u8; 64] = {
 /// Replaces NaN by 0 and clamps the rest to `-limit..=limit`.
 #[inline]
 #[avx512]
-fn tame(quotient: __m512, limit: __m512) -> __m512 {
+fn clamp_finite(quotient: __m512, limit: __m512) -> __m512 {
     // `min` returns its second operand for NaN; the mask below turns that into 0.
     let clamped = _mm512_max_ps(_mm512_min_ps(quotient, limit), _mm512_sub_ps(_mm512_setzero_ps(), limit));
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(quotient, quotient), clamped)

@@ -9,8 +9,11 @@ use crate::scalar;
 
 #[avx512]
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
-    // A lookup uses the low six bits of a leaf: more leaves, or leaves beyond the values, need the scalar definition.
     let (chunks, rest) = leaves.as_chunks::<64>();
+    if chunks.is_empty() {
+        return scalar::add_leaf_values(values, leaves, sums);
+    }
+    // A lookup uses the low six bits of a leaf: more leaves, or leaves beyond the values, need the scalar definition.
     let mut table = [0.0; 64];
     match table.get_mut(..values.len()) {
         Some(table) => table.copy_from_slice(values),
@@ -25,7 +28,7 @@ pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
             continue;
         }
         let sums = sums.as_chunks_mut::<8>().0;
-        for (sum, value) in sums.iter_mut().zip(looked_up(&planes, leaves)) {
+        for (sum, value) in sums.iter_mut().zip(lookup(&planes, leaves)) {
             store_f64(sum, _mm512_add_pd(load_f64(sum), value));
         }
     }
@@ -71,7 +74,7 @@ fn planes(values: &[f64; 64]) -> [__m512i; 8] {
 /// Looks up the value of each leaf below 64, in the order of the leaves.
 #[inline]
 #[avx512]
-fn looked_up(planes: &[__m512i; 8], leaves: __m512i) -> [__m512d; 8] {
+fn lookup(planes: &[__m512i; 8], leaves: __m512i) -> [__m512d; 8] {
     // Initial order of the rows, so that the three rounds below, which stay within quarters, leave them sorted.
     const ORDER: [u8; 64] = {
         let mut order = [0; 64];

@@ -10,7 +10,7 @@ use super::nearest::all_ordinary;
 use crate::ggml::layout::mxfp4::{MIDDLES, exponent, step};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx2::memory::{load_f32, store_f32, store_half};
-use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::prefetch::prefetch_ahead;
 
 #[avx2]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
@@ -18,7 +18,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     let (outs, out_rest) = out.as_chunks_mut::<17>().0.as_chunks_mut::<8>();
     for (blocks, out) in groups.iter().zip(outs) {
         for block in blocks {
-            prefetch_behind(block);
+            prefetch_ahead(block);
         }
         let magnitudes = magnitudes(blocks);
         if !all_ordinary(magnitudes) {

@@ -13,7 +13,7 @@ use crate::generic::ggml::scales::{Affine, affine};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx2::lanes::Avx2;
 use crate::x86_64::avx2::memory::{load_f32, store_half};
-use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::prefetch::prefetch_ahead;
 
 #[avx2]
 pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
@@ -38,7 +38,7 @@ fn encode_eight<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     out: &mut [[u8; BYTES]; 8],
 ) {
     for block in blocks {
-        prefetch_behind(block);
+        prefetch_ahead(block);
     }
     let Affine { halves, inverses, min_halves, mins } = affine::<BITS, CENTERED, _, _>(Avx2::new(), blocks);
     for (two, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {

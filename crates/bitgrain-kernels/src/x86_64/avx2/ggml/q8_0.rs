@@ -12,7 +12,7 @@ use crate::generic::ggml::scales::{Each, Halves};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx2::lanes::{Avx2, Eight};
 use crate::x86_64::avx2::memory::{load_half, store_bytes};
-use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
+use crate::x86_64::prefetch::{prefetch_ahead, prefetch_output};
 
 type Block = [u8; 34];
 
@@ -32,7 +32,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 #[avx2]
 fn encode_eight(blocks: &Blocks, out: &mut [Block; 8]) {
     for block in blocks {
-        prefetch_behind(block);
+        prefetch_ahead(block);
     }
     let magnitudes = magnitudes(blocks);
     if !all_ordinary(magnitudes) {

@@ -13,7 +13,7 @@ use crate::generic::ggml::scales::{Affine, affine};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx512::lanes::Avx512;
 use crate::x86_64::avx512::memory::{load_f32, store_quarter};
-use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::prefetch::prefetch_ahead;
 
 #[avx512]
 pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
@@ -38,7 +38,7 @@ fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     out: &mut [[u8; BYTES]; 16],
 ) {
     for block in blocks {
-        prefetch_behind(block);
+        prefetch_ahead(block);
     }
     let Affine { halves, inverses, min_halves, mins } = affine::<BITS, CENTERED, _, _>(Avx512::new(), blocks);
     for (four, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {

@@ -12,7 +12,7 @@ use crate::generic::ggml::scales::{Each, Halves};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx512::lanes::{Avx512, Sixteen};
 use crate::x86_64::avx512::memory::{load_quarter, store_f32, store_half};
-use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
+use crate::x86_64::prefetch::{prefetch_ahead, prefetch_output};
 
 type Block = [u8; 34];
 
@@ -32,7 +32,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 #[avx512]
 fn encode_sixteen(blocks: &Blocks, out: &mut [Block; 16]) {
     for block in blocks {
-        prefetch_behind(block);
+        prefetch_ahead(block);
     }
     let magnitudes = magnitudes(blocks);
     if !all_ordinary(magnitudes) {
