@@ -10,7 +10,7 @@ from model_file import Reader as Numbers
 from model_file import Refused
 
 CHUNK = 16384
-FORMS = {0: "none", 1: "frames", 9: "b3x2", 10: "f32"} | {bits: f"b{bits}" for bits in range(2, 9)}
+FORMS = {0: "none", 1: "frames", 9: "b3x2", 10: "f32", 11: "f16"} | {bits: f"b{bits}" for bits in range(2, 9)}
 KINDS = ["tensor", "frame", "deletion", "usage", "hole"]
 
 
@@ -76,13 +76,14 @@ class Reader(Numbers):
 
     def tier(self):
         tier = self.number("B")
-        refuse_if(tier > 5, "a tier")
+        refuse_if(tier > 8, "a tier")
         return tier
 
     def tier_and_form(self):
         byte = self.number("B")
-        refuse_if(byte & 7 > 5 or byte >> 3 not in FORMS, "tier and form")
-        return byte & 7, FORMS[byte >> 3]
+        tier, form = byte & 7 | byte >> 7 << 3, byte >> 3 & 15
+        refuse_if(tier > 8 or form not in FORMS, "tier and form")
+        return tier, FORMS[form]
 
     def block_len(self):
         eights = self.varint()
@@ -136,7 +137,7 @@ def read_tensor(reader, time):
     refuse_if(bool(flags & 16) != bool(pairs), "no pairs")
     tensor["user"] = [[reader.text(), reader.text()] for _ in range(pairs)]
     count = math.prod(tensor["shape"])
-    size = {"none": 0, "frames": 0, "f32": 4 * count}.get(form)
+    size = {"none": 0, "frames": 0, "f32": 4 * count, "f16": 2 * count}.get(form)
     size = blocks_bytes(form, tensor["block_len"], count) if size is None else size
     tensor["reconstruct"], more = read_reconstruction(reader, count) if flags & 32 else (None, 0)
     return tensor, size + more
@@ -159,15 +160,15 @@ def read_reconstruction(reader, count):
     return policy, 4 * (permutation or 0) + 4 * math.prod(projection or [0])
 
 
-def read_frame(reader, time):
+def read_frame(reader, sequence, time):
     index, flags = reader.varint(), reader.number("B")
-    refuse_if(flags >> 4, "flags of a frame")
+    refuse_if(flags >> 5, "flags of a frame")
     tier, form = reader.tier_and_form()
-    lossless = form == "f32"
-    refuse_if(not lossless and form not in [f"b{bits}" for bits in range(2, 9)], "the form of a frame")
-    refuse_if(lossless and flags & 7, "an f32 frame that needs another one or has scales")
+    floats = form in ("f32", "f16")
+    refuse_if(not floats and form not in [f"b{bits}" for bits in range(2, 9)], "the form of a frame")
+    refuse_if(floats and flags & 7, "a frame of floats that needs another one or has scales")
     frame = {"index": index, "scales": "f32" if flags & 4 else "f16", "tier": tier, "form": form}
-    frame["block_len"] = None if lossless else reader.block_len()
+    frame["block_len"] = None if floats else reader.block_len()
     frame["shape"] = reader.shape()
     for bit, key in [(1, "scales_of"), (2, "difference_to")]:
         back = reader.varint() if flags & bit else None
@@ -176,12 +177,21 @@ def read_frame(reader, time):
     frame["bound"], frame["measured"] = reader.bound(), reader.number("B")
     refuse_if(frame["bound"] == "00000000" and frame["measured"], "an error without a bound")
     frame["time"] = reader.distance(time) if flags & 8 else time
+    if flags & 16:
+        frame["rewritten"] = read_rewritten(reader, sequence)
     count = math.prod(frame["shape"])
-    if lossless:
-        return frame, 4 * count
+    if floats:
+        return frame, (4 if form == "f32" else 2) * count
     scales = 0 if flags & 1 else -(-count // frame["block_len"]) * (4 if flags & 4 else 2)
     codes = blocks_bytes(form, frame["block_len"], count) - 4 * -(-count // frame["block_len"])
     return frame, scales + codes
+
+
+def read_rewritten(reader, sequence):
+    """Read the sequence number of the first record of frame 0."""
+    back = reader.varint()
+    refuse_if(not 1 <= back <= sequence, "a first frame that is not earlier")
+    return sequence - back
 
 
 def read_uses(body):
@@ -233,7 +243,7 @@ def read_record(data, offset, header):
     if record["kind"] == "tensor":
         record["content"], size = read_tensor(head, record["time"])
     elif record["kind"] == "frame":
-        record["content"], size = read_frame(head, record["time"])
+        record["content"], size = read_frame(head, record["sequence"], record["time"])
     elif record["kind"] == "usage":
         record["content"], size = read_uses(body), body_len
     refuse_if(head.left(), "the end of a head")
@@ -275,7 +285,7 @@ def read_index(data, header):
     sequence, time = header["base_sequence"] - 1, header["base_time"]
     while reader.left():
         flags, length = reader.number("B"), reader.varint()
-        refuse_if(flags & 7 > 4 or (flags & 7 and flags >> 5) or (flags & 7 == 4 and flags != 4), "an entry")
+        refuse_if(flags & 7 > 4 or flags & [0, 0xC0, 0xE0, 0xE0, 0xF8][flags & 7], "an entry")
         kind = KINDS[flags & 7]
         entry = {"kind": kind, "offset": place, "length": length}
         place += length
@@ -289,6 +299,7 @@ def read_index(data, header):
             entry["tier"], entry["form"] = reader.tier_and_form()
         if kind == "frame":
             entry["index"] = reader.varint()
+            entry["rewritten"] = read_rewritten(reader, sequence) if flags & 32 else None
         if kind == "tensor":
             entry["pinned"] = reader.tier() if flags & 32 else None
             entry["max_error"] = reader.bound() if flags & 64 else None
@@ -308,7 +319,7 @@ def entry_of(record, length):
     if record["kind"] in ("tensor", "frame"):
         entry |= {key: content[key] for key in ("tier", "form")}
     if record["kind"] == "frame":
-        entry["index"] = content["index"]
+        entry["index"], entry["rewritten"] = content["index"], content.get("rewritten")
     if record["kind"] == "tensor":
         policy = content["reconstruct"] or {}
         entry |= {key: content[key] for key in ("pinned", "max_error")}

@@ -72,7 +72,7 @@ fn big_endian_files_are_recognized() {
 }
 
 #[test]
-fn a_file_that_ends_early_says_where_and_in_what() {
+fn a_truncated_file_is_reported_with_offset_and_field() {
     let whole = file(&[key("general.name", 8, &string(b"grain"))], &[], 0);
     let cut = error(&whole[..50]);
     assert_eq!(
@@ -84,7 +84,7 @@ fn a_file_that_ends_early_says_where_and_in_what() {
 }
 
 #[test]
-fn counts_and_lengths_near_the_largest_number_are_refused_before_anything_is_allocated() {
+fn huge_counts_and_lengths_are_rejected_before_allocation() {
     for huge in [u64::MAX, u64::MAX - 7, 1 << 63, i64::MAX.unsigned_abs(), 1 << 40] {
         assert!(matches!(error(&counts(0, huge)), GgufError::Count { count, .. } if count == huge));
         assert!(matches!(error(&counts(huge, 0)), GgufError::Count { count, .. } if count == huge));
@@ -111,14 +111,14 @@ fn counts_and_lengths_near_the_largest_number_are_refused_before_anything_is_all
 }
 
 #[test]
-fn keys_are_there_once_and_not_empty() {
+fn keys_are_unique_and_not_empty() {
     assert_eq!(key_error(&[key("a", 0, &[1]), key("", 0, &[1])]), GgufError::EmptyKey { index: 1 });
     let twice = [key("b", 0, &[1]), key("a", 0, &[1]), key("b", 1, &[1])];
     assert_eq!(key_error(&twice), GgufError::DuplicateKey { key: "b".into() });
 }
 
 #[test]
-fn texts_that_are_not_utf8_are_refused_by_name() {
+fn strings_that_are_not_utf8_are_rejected_by_name() {
     let bad_key = [counts(0, 1), string(b"a\xff"), vec![0; 32]].concat();
     assert_eq!(error(&bad_key), GgufError::NotUtf8 { what: "key 0".into(), offset: 32 });
     let found = key_error(&[key("general.name", 8, &string(b"\xc3("))]);
@@ -129,21 +129,21 @@ fn texts_that_are_not_utf8_are_refused_by_name() {
 }
 
 #[test]
-fn a_character_split_over_two_strings_is_refused() {
+fn a_character_split_over_two_strings_is_rejected() {
     let halves = [&8_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &string(b"\xc3"), &string(b"\xbc")].concat();
     let found = key_error(&[key("tokens", 9, &halves)]);
     assert!(matches!(&found, GgufError::NotUtf8 { what, .. } if what == "string 0 of key `tokens`"), "{found}");
 }
 
 #[test]
-fn unknown_value_types_are_refused_alone_and_in_arrays() {
+fn unknown_value_types_are_rejected_alone_and_in_arrays() {
     assert_eq!(key_error(&[key("k", 13, &[0; 8])]), GgufError::ValueType { key: "k".into(), id: 13 });
     let array = [&99_u32.to_le_bytes()[..], &0_u64.to_le_bytes()].concat();
     assert_eq!(key_error(&[key("k", 9, &array)]), GgufError::ValueType { key: "k".into(), id: 99 });
 }
 
 #[test]
-fn arrays_of_arrays_are_refused() {
+fn arrays_of_arrays_are_rejected() {
     let array = [&9_u32.to_le_bytes()[..], &0_u64.to_le_bytes()].concat();
     assert_eq!(key_error(&[key("k", 9, &array)]), GgufError::NestedArray { key: "k".into() });
 }
@@ -169,7 +169,7 @@ fn the_alignment_is_a_u32_and_a_power_of_two() {
 }
 
 #[test]
-fn tensor_names_are_there_once() {
+fn tensor_names_are_unique() {
     let twice = [tensor("w", &[1], F32, 0), tensor("w", &[1], F32, 32)];
     assert_eq!(tensor_error(&twice, 64), GgufError::DuplicateTensor { tensor: "w".into() });
 }
@@ -196,7 +196,7 @@ fn tensors_have_up_to_four_dimensions() {
 }
 
 #[test]
-fn dimensions_that_overflow_are_refused_even_beside_a_zero() {
+fn dimensions_that_overflow_are_rejected_even_beside_a_zero() {
     for dims in [&[1 << 32, 1 << 31][..], &[1 << 63], &[u64::MAX, 2], &[0, 1 << 40, 1 << 40]] {
         let found = tensor_error(&[tensor("w", dims, 24, 0)], 64);
         assert_eq!(found, GgufError::TooLarge { tensor: "w".into(), dims: dims.into() });
@@ -206,7 +206,7 @@ fn dimensions_that_overflow_are_refused_even_beside_a_zero() {
 }
 
 #[test]
-fn unknown_tensor_types_are_refused_by_name() {
+fn unknown_tensor_types_are_rejected_by_name() {
     for id in [4, 33, 43, u32::MAX] {
         let found = tensor_error(&[tensor("w", &[32], id, 0)], 64);
         assert_eq!(found, GgufError::TensorType { tensor: "w".into(), id });
@@ -245,7 +245,7 @@ fn empty_tensors_are_read_where_the_file_ends() {
 }
 
 #[test]
-fn bytes_behind_the_last_tensor_are_let_pass() {
+fn bytes_after_the_last_tensor_are_ignored() {
     assert!(Header::parse(&file(&[], &[tensor("a", &[1], F32, 0)], 1000)).is_ok());
 }
 
@@ -283,7 +283,7 @@ fn the_writer_counts_the_bytes_of_every_tensor() {
 }
 
 #[test]
-fn the_writer_refuses_what_the_reader_would() {
+fn the_writer_rejects_whatever_the_reader_rejects() {
     let refused = |metadata: &Metadata, specs: &[TensorSpec]| match Writer::new(Vec::new(), metadata, specs) {
         Err(WriteError::Gguf(error)) => error,
         other => panic!("{other:?}"),
@@ -304,7 +304,7 @@ fn the_writer_refuses_what_the_reader_would() {
 }
 
 #[test]
-fn an_output_that_fails_is_reported() {
+fn a_failed_output_is_reported() {
     struct Full;
     impl std::io::Write for Full {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
@@ -403,7 +403,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_behind_the_magic_are_an_error_or_a_header(tail in vec(any::<u8>(), 0..400)) {
+    fn any_bytes_after_the_magic_are_an_error_or_a_header(tail in vec(any::<u8>(), 0..400)) {
         let _ = Header::parse(&[b"GGUF\x03\0\0\0", &tail[..]].concat());
     }
 }

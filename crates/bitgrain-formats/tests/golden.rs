@@ -208,7 +208,7 @@ fn npy_files_of_every_version_order_and_rank_are_read() {
 }
 
 #[test]
-fn npy_files_of_other_types_are_refused_by_name() {
+fn npy_files_of_other_types_are_rejected_by_name() {
     for (name, descr, word) in [
         ("complex", "<c8", "complex"),
         ("bfloat16", "<V2", "bfloat16"),
@@ -253,7 +253,7 @@ fn npz_archives_are_read_stored_and_deflated() {
 }
 
 #[test]
-fn other_compressions_are_refused_by_number() {
+fn other_compressions_are_rejected_by_number() {
     let bytes = vector("bzip2.npz");
     assert_eq!(Archive::parse(&bytes), Err(NpzError::Method { member: "x.npy".into(), method: 12 }));
 }

@@ -86,7 +86,7 @@ fn huge_lengths(bytes: &[u8], len: usize, mut check: impl FnMut(&[u8])) {
 }
 
 #[test]
-fn the_measure_measures() {
+fn the_memory_measurement_works() {
     let peak = peak_of(|| {
         drop(std::hint::black_box(vec![1_u8; 1000]));
         drop(std::hint::black_box(vec![1_u8; 3000]));
@@ -175,7 +175,7 @@ fn broken_npz_archives_are_errors_or_members() {
 
 /// Further corruptions of segments are in `tests/segment/hostile.rs`.
 #[test]
-fn broken_segments_take_memory_in_proportion() {
+fn broken_segments_take_proportional_memory() {
     let bytes = vector("../segments/v1_sealed.bin");
     let header = SegmentHeader::parse(&bytes).expect("whole");
     let salt = bitgrain_formats::crc32c(&bytes[..60]);
@@ -216,7 +216,7 @@ fn foreign_model(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn broken_lightgbm_texts_are_errors_or_models() {
+fn broken_lightgbm_models_are_errors_or_models() {
     let bytes = foreign_model("lightgbm_binary.txt");
     let end = bytes.windows(12).position(|window| window == b"end of trees").expect("there");
     for len in 0..end {
@@ -238,7 +238,7 @@ fn broken_xgboost_models_are_errors_or_models() {
 }
 
 #[test]
-fn ubjson_that_nests_or_repeats_without_end_is_refused() {
+fn ubjson_with_endless_nesting_or_repetition_is_rejected() {
     let open = |item: &[u8], count: usize| [b"{U\x01a", &item.repeat(count)[..]].concat();
     for bytes in
         [open(b"[", 100_000), open(b"{U\x01a", 100_000), open(b"[$Z#l\x7f\xff\xff\xff", 1), open(b"N", 100_000)]
@@ -272,7 +272,7 @@ fn seeds_of_the_fuzzer_are_errors_or_values() {
 
 /// Files whose smallest parts are repeated, which maximizes memory per byte of the file.
 #[test]
-fn files_of_many_tiny_entries_take_memory_in_proportion() {
+fn files_of_many_tiny_entries_take_proportional_memory() {
     let count = 200_000_u32;
     let name = |index: u32| format!("{index:x}");
     let string = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
@@ -313,7 +313,7 @@ fn files_of_many_tiny_entries_take_memory_in_proportion() {
 }
 
 #[test]
-fn tables_of_tiny_rows_take_memory_in_proportion() {
+fn tables_of_tiny_rows_take_proportional_memory() {
     for line in ["1\n", "1 1:1\n", "1:1 1:1 2:2\n"] {
         let text = line.repeat(200_000);
         assert!(bounded(text.as_bytes(), bitgrain_formats::libsvm::Rows::parse).is_some(), "{line}");

@@ -28,7 +28,7 @@ fn magic_and_version_are_checked() {
 }
 
 #[test]
-fn lengths_are_held_against_the_bytes_left() {
+fn lengths_are_compared_with_the_remaining_bytes() {
     let long = [b"\x93NUMPY\x02\0", &u32::MAX.to_le_bytes()[..], b"{}"].concat();
     let found = NpyError::Truncated { what: "header", offset: 12, needed: u32::MAX.into(), left: 2 };
     assert_eq!(Header::parse(&long), Err(found));
@@ -38,7 +38,7 @@ fn lengths_are_held_against_the_bytes_left() {
 }
 
 #[test]
-fn headers_are_literals_of_three_keys() {
+fn npy_headers_have_exactly_three_keys() {
     for text in [
         "",
         "{",
@@ -80,7 +80,7 @@ fn literals_are_read_as_python_would() {
 }
 
 #[test]
-fn types_without_a_byte_order_are_refused_unless_they_are_bytes() {
+fn types_without_a_byte_order_are_rejected_unless_they_are_bytes() {
     for descr in ["=f4", "|f4", "f4", "", "<", "é", "|b2", "<f16", "<x4"] {
         let found = Dtype::parse(descr).expect_err(descr);
         assert!(matches!(&found, NpyError::Dtype { descr: named, .. } if named == descr), "{found}");
@@ -89,7 +89,7 @@ fn types_without_a_byte_order_are_refused_unless_they_are_bytes() {
 }
 
 #[test]
-fn shapes_that_overflow_or_need_more_bytes_are_refused() {
+fn shapes_that_overflow_or_need_more_bytes_are_rejected() {
     let huge = "(4611686018427387904, 2, 0)";
     assert!(matches!(error(&with_shape(huge)), NpyError::TooLarge { .. }));
     assert!(matches!(error(&with_shape("(4611686018427387904,)")), NpyError::TooLarge { .. }));
@@ -99,7 +99,7 @@ fn shapes_that_overflow_or_need_more_bytes_are_refused() {
 
 proptest! {
     #[test]
-    fn any_text_is_an_error_or_a_header(text in "[{}(),:'\" descrfotan_hp0-9<>|=TrueFalse]{0,80}") {
+    fn any_string_is_an_error_or_a_header(text in "[{}(),:'\" descrfotan_hp0-9<>|=TrueFalse]{0,80}") {
         let _ = Header::parse(&file(&text, 8));
     }
 

@@ -59,7 +59,7 @@ fn error(bytes: &[u8]) -> NpzError {
 }
 
 #[test]
-fn an_archive_made_by_hand_is_read() {
+fn a_handmade_archive_is_read() {
     let bytes = archive(&[ABC]);
     let archive = Archive::parse(&bytes).expect("good");
     assert_eq!(archive.member("abc").expect("there").read(0).as_deref(), Ok(&b"abc"[..]));
@@ -76,7 +76,7 @@ fn a_file_without_a_directory_is_not_an_archive() {
 }
 
 #[test]
-fn directories_lie_in_the_file_and_hold_what_they_count() {
+fn directories_lie_in_the_file_and_have_as_many_entries_as_stated() {
     let bytes = archive(&[ABC]);
     let edited = |at: usize, new: &[u8]| {
         let mut edited = bytes.clone();
@@ -92,7 +92,7 @@ fn directories_lie_in_the_file_and_hold_what_they_count() {
 }
 
 #[test]
-fn entries_lead_to_members() {
+fn entries_locate_members() {
     let mut far = archive(&[ABC]);
     let at = 40 + 42;
     far[at..at + 4].copy_from_slice(&1000_u32.to_le_bytes());
@@ -108,13 +108,13 @@ fn entries_lead_to_members() {
 }
 
 #[test]
-fn names_are_utf8_and_there_once() {
+fn names_are_utf8_and_unique() {
     assert_eq!(error(&archive(&[Content { name: b"\xff", ..ABC }])), NpzError::NotUtf8 { index: 0 });
     assert_eq!(error(&archive(&[ABC, ABC])), NpzError::DuplicateMember { member: "abc.npy".into() });
 }
 
 #[test]
-fn encrypted_and_strangely_compressed_members_are_refused() {
+fn encrypted_members_and_unknown_compression_are_rejected() {
     let mut locked = archive(&[ABC]);
     locked[40 + 8] = 1;
     assert_eq!(error(&locked), NpzError::Encrypted { member: "abc.npy".into() });
@@ -123,7 +123,7 @@ fn encrypted_and_strangely_compressed_members_are_refused() {
 }
 
 #[test]
-fn members_that_share_bytes_are_refused() {
+fn members_that_share_bytes_are_rejected() {
     let locals = local(&ABC);
     let entries = [entry(&ABC, 0), entry(&Content { name: b"two", ..ABC }, 0)].concat();
     let bytes = [locals.clone(), entries.clone(), end(2, entries.len(), locals.len())].concat();
@@ -131,7 +131,7 @@ fn members_that_share_bytes_are_refused() {
 }
 
 #[test]
-fn sizes_that_no_deflate_comes_to_are_refused_before_inflating() {
+fn impossible_deflate_ratios_are_rejected_before_inflating() {
     let stored = NpzError::Size { member: "abc.npy".into(), compressed: 3, size: 4 };
     assert_eq!(error(&archive(&[Content { size: 4, ..ABC }])), stored);
     let bomb = Content { method: 8, size: u32::MAX - 1, ..ABC };

@@ -44,7 +44,7 @@ fn two(a: [u64; 2], b: [u64; 2]) -> String {
 }
 
 #[test]
-fn a_file_that_ends_early_says_where() {
+fn a_truncated_file_is_reported_with_its_offset() {
     for len in 0..8 {
         let found = Header::parse(&[0; 8][..len]).expect_err("cut");
         assert!(matches!(found, SafetensorsError::Truncated { offset: 0, needed: 8, .. }), "{found}");
@@ -64,7 +64,7 @@ fn a_header_has_at_most_a_hundred_million_bytes() {
 }
 
 #[test]
-fn a_header_is_an_object_with_spaces_behind_it() {
+fn a_header_is_an_object_padded_with_spaces() {
     assert_eq!(error(LEADING_SPACE, 0), SafetensorsError::NotAnObject { found: b' ' });
     assert_eq!(error("[]", 0), SafetensorsError::NotAnObject { found: b'[' });
     assert_eq!(error("", 0), SafetensorsError::NotAnObject { found: 0 });
@@ -95,7 +95,7 @@ fn invalid_tensor_entries_are_rejected_by_name() {
 }
 
 #[test]
-fn metadata_are_texts_in_order_each_key_once() {
+fn metadata_are_strings_in_order_with_unique_keys() {
     let header = Header::parse(&file(r#"{"__metadata__":{"z":"1","a":"2"}}"#, 0)).expect("good");
     assert_eq!(header.metadata, [("z".into(), "1".into()), ("a".into(), "2".into())]);
     assert!(Header::parse(&file(r#"{"__metadata__":null}"#, 0)).expect("as the reference").metadata.is_empty());
@@ -110,13 +110,13 @@ fn metadata_are_texts_in_order_each_key_once() {
 }
 
 #[test]
-fn deep_nesting_ends_in_an_error() {
+fn deep_nesting_is_an_error() {
     let deep = format!(r#"{{"a":{{"x":{}"#, "[".repeat(100_000));
     assert!(matches!(error(&deep, 0), SafetensorsError::Json { .. }));
 }
 
 #[test]
-fn tensor_names_are_there_once() {
+fn tensor_names_are_unique() {
     assert_eq!(error(TWICE, 1), SafetensorsError::DuplicateTensor { tensor: "a".into() });
 }
 
@@ -127,7 +127,7 @@ fn unknown_types_are_named_with_their_tensor() {
 }
 
 #[test]
-fn shapes_that_overflow_are_refused() {
+fn shapes_that_overflow_are_rejected() {
     for shape in ["[4294967296,4294967296]", "[18446744073709551615]"] {
         assert!(matches!(error(&one("U8", shape, 0, 1), 1), SafetensorsError::TooLarge { .. }), "{shape}");
     }
@@ -163,7 +163,7 @@ fn tensors_cover_the_data_without_holes_and_overlaps() {
 }
 
 #[test]
-fn tensors_come_in_the_order_of_their_bytes() {
+fn tensors_are_listed_in_file_order() {
     let header = Header::parse(&file(&two([2, 3], [0, 2]), 3)).expect("good");
     let names: Vec<_> = header.tensors.iter().map(|info| info.name.as_str()).collect();
     assert_eq!(names, ["b", "a"]);
@@ -176,7 +176,7 @@ fn spec(name: &str, dtype: Dtype, shape: &[u64]) -> TensorSpec {
 }
 
 #[test]
-fn the_writer_refuses_what_the_reader_would() {
+fn the_writer_rejects_whatever_the_reader_rejects() {
     let refused = |metadata: &[(String, String)], specs: &[TensorSpec]| match Writer::new(Vec::new(), metadata, specs) {
         Err(WriteError::Safetensors(error)) => error,
         other => panic!("{other:?}"),
@@ -220,7 +220,7 @@ fn files_of_an_index_are_beside_it() {
 }
 
 #[test]
-fn an_index_that_is_none_is_refused() {
+fn an_invalid_index_is_rejected() {
     for text in ["", "{}", "[]", r#"{"weight_map":{"a":1}}"#, r#"{"weight_map":{}} x"#, r#"{"weight_map":["a"]}"#] {
         assert!(matches!(Index::parse(text.as_bytes()), Err(SafetensorsError::Json { .. })), "{text}");
     }
@@ -336,7 +336,7 @@ proptest! {
 
     /// Random changes of the header: the reference reads every accepted header in the same way.
     #[test]
-    fn accepted_headers_pass_the_reference(specs in specs(), edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+    fn accepted_headers_are_accepted_by_the_reference(specs in specs(), edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let mut file = written(&[], &specs, 64);
         let len = file.len() - specs.iter().map(|spec| usize::try_from(spec.bytes().expect("small")).expect("small")).sum::<usize>();
         for (at, byte) in edits {

@@ -42,10 +42,10 @@ fn variants(source: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_error_answers_a_rule() {
+fn every_error_has_a_rule() {
     for (heading, source) in [
-        ("### What a GGUF reader refuses", include_str!("../src/gguf/error.rs")),
-        ("### What a safetensors reader refuses", include_str!("../src/safetensors/error.rs")),
+        ("### Errors of a GGUF reader", include_str!("../src/gguf/error.rs")),
+        ("### Errors of a safetensors reader", include_str!("../src/safetensors/error.rs")),
         ("## npy", include_str!("../src/npy/error.rs")),
         ("## npz", include_str!("../src/npz/error.rs")),
         ("## CSV", include_str!("../src/csv/error.rs")),

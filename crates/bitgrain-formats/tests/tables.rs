@@ -38,7 +38,7 @@ fn malformed_csv_names_its_line() {
 }
 
 #[test]
-fn a_part_is_read_as_if_it_were_alone_but_lines_count_from_the_start() {
+fn a_chunk_is_read_on_its_own_but_line_numbers_count_from_the_start() {
     let data = b"a\nb\n\"c\n";
     let mut fields = Vec::new();
     let mut part = Records::new(data, b',').within(2..4);

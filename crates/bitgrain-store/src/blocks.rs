@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_on_cores_are_the_bytes_of_the_whole() {
+    fn parallel_pieces_give_the_bytes_of_the_whole() {
         let values = wave(PARALLEL + 77);
         for (width, block) in [(BitWidth::W8, 128), (BitWidth::W3, 24), (BitWidth::W5, 65_536)] {
             let format = BlockFormat::new(width).with_block_len(BlockLen::new(block).expect("in range"));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_a_body_is_written_whatever_was_there() {
+    fn every_byte_of_a_body_is_overwritten() {
         for (width, len) in [BitWidth::W2, BitWidth::W3, BitWidth::W5, BitWidth::W7].into_iter().zip([1, 77, 129, 1001])
         {
             let format = BlockFormat::new(width).with_block_len(BlockLen::new(64).expect("in range"));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_value_that_is_not_finite_is_named_at_every_size() {
+    fn the_first_non_finite_value_is_reported_at_every_size() {
         for len in [10, PARALLEL + 10] {
             let mut values = wave(len);
             (values[7], values[len - 1]) = (f32::NAN, f32::INFINITY);

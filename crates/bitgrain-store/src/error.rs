@@ -71,7 +71,7 @@ pub enum StoreError {
         rows: usize,
     },
     /// A NaN or an infinity under [`NonFinite::Reject`](bitgrain_codec::NonFinite::Reject).
-    #[error("value at index {index} (0-based) is not finite; set another non-finite policy than `reject` to store it")]
+    #[error("value at index {index} (0-based) is not finite; choose a non-finite policy other than `reject`")]
     NonFinite {
         /// 0-based index of the first such value.
         index: usize,

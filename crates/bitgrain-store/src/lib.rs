@@ -13,6 +13,7 @@ mod compaction;
 mod config;
 mod error;
 mod file_name;
+mod half;
 mod id;
 mod index;
 mod log;

@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use super::form::{read_form, write_form};
+use super::frame::{read_rewritten, write_rewritten};
 use super::prefix::PreviousId;
 use super::tensor::{read_limits, write_limits};
 use super::{Content, Form, Head, IdRef, SegmentError, SegmentHeader, put};
@@ -47,6 +48,8 @@ pub struct Entry<'a> {
     pub max_error: Option<f32>,
     /// Base of the tensor's reconstruction.
     pub needs: Option<IdRef<'a>>,
+    /// For a frame that was re-encoded: sequence number of the first record of frame 0 of its tensor.
+    pub rewritten: Option<u64>,
 }
 
 /// Bits of the kind in the first byte.
@@ -63,6 +66,8 @@ const OTHER_TIME: u8 = 1 << 4;
 const PINNED: u8 = 1 << 5;
 const MAX_ERROR: u8 = 1 << 6;
 const NEEDS: u8 = 1 << 7;
+/// Flag of a frame: it was re-encoded.
+const REWRITTEN: u8 = 1 << 5;
 
 /// State carried over from previous entries.
 #[derive(Debug, Clone)]
@@ -103,8 +108,12 @@ impl<'a> Entry<'a> {
             }
             _ => (None, None, None),
         };
+        let rewritten = match &head.content {
+            Content::Frame(_, frame) => frame.rewritten,
+            _ => None,
+        };
         let (id, sequence, time) = (head.content.id(), head.stamp.sequence, head.stamp.time);
-        Self { kind, id, offset, length, sequence, time, tier, form, pinned, max_error, needs }
+        Self { kind, id, offset, length, sequence, time, tier, form, pinned, max_error, needs, rewritten }
     }
 
     pub(super) fn write(&self, previous: &mut Previous, out: &mut Vec<u8>) -> Result<(), SegmentError> {
@@ -122,7 +131,8 @@ impl<'a> Entry<'a> {
                 | flag(self.time != previous.time, OTHER_TIME)
                 | flag(self.pinned.is_some(), PINNED)
                 | flag(self.max_error.is_some(), MAX_ERROR)
-                | flag(self.needs.is_some(), NEEDS),
+                | flag(self.needs.is_some(), NEEDS)
+                | flag(self.rewritten.is_some(), REWRITTEN),
         );
         put::varint(out, self.length);
         if self.sequence != expected {
@@ -136,6 +146,7 @@ impl<'a> Entry<'a> {
         }
         if let EntryKind::Frame(index) = self.kind {
             put::varint(out, index);
+            write_rewritten(self.rewritten, self.sequence, out)?;
         }
         write_limits(self.pinned, self.max_error, out)?;
         if let Some(needs) = self.needs {
@@ -162,7 +173,8 @@ impl<'a> Entry<'a> {
         let kind = flags & KIND;
         let allowed = match kind {
             TENSOR => KIND | OTHER_SEQUENCE | OTHER_TIME | PINNED | MAX_ERROR | NEEDS,
-            FRAME | DELETE | USAGE => KIND | OTHER_SEQUENCE | OTHER_TIME,
+            FRAME => KIND | OTHER_SEQUENCE | OTHER_TIME | REWRITTEN,
+            DELETE | USAGE => KIND | OTHER_SEQUENCE | OTHER_TIME,
             _ => HOLE,
         };
         if flags & !allowed != 0 {
@@ -184,6 +196,7 @@ impl<'a> Entry<'a> {
             pinned: None,
             max_error: None,
             needs: None,
+            rewritten: None,
         };
         if kind == HOLE {
             return Ok(entry);
@@ -205,7 +218,9 @@ impl<'a> Entry<'a> {
             DELETE => EntryKind::Delete,
             _ => EntryKind::Usage,
         };
-        (entry.pinned, entry.max_error) = read_limits(has(PINNED), has(MAX_ERROR), cursor)?;
+        let tensor = kind == TENSOR;
+        entry.rewritten = read_rewritten(!tensor && has(REWRITTEN), entry.sequence, cursor)?;
+        (entry.pinned, entry.max_error) = read_limits(tensor && has(PINNED), has(MAX_ERROR), cursor)?;
         entry.needs = if has(NEEDS) { Some(IdRef::read(cursor)?) } else { None };
         if kind != USAGE {
             previous.id.read(cursor)?;

@@ -10,6 +10,8 @@ use super::{SegmentError, put};
 pub enum Encoding {
     /// f32 values.
     Raw,
+    /// f16 values.
+    Half,
     /// Blocks (`spec/blocks.md`).
     Blocks(BlockFormat),
     /// No values.
@@ -23,6 +25,8 @@ pub enum Encoding {
 pub enum Form {
     /// f32.
     Raw,
+    /// f16.
+    Half,
     /// Blocks with one scale, or a frame.
     Blocks(BitWidth),
     /// Blocks of 3 bits with two scales.
@@ -39,6 +43,7 @@ impl Encoding {
     pub const fn form(self) -> Form {
         match self {
             Self::Raw => Form::Raw,
+            Self::Half => Form::Half,
             Self::Blocks(format) if format.is_two_level() => Form::TwoLevel,
             Self::Blocks(format) => Form::Blocks(format.width()),
             Self::Absent => Form::Absent,
@@ -50,6 +55,7 @@ impl Encoding {
     pub(super) const fn bytes(self, count: usize) -> usize {
         match self {
             Self::Raw => count.saturating_mul(4),
+            Self::Half => count.saturating_mul(2),
             Self::Blocks(format) => format.encoded_len(count),
             Self::Absent | Self::Frames => 0,
         }
@@ -57,11 +63,12 @@ impl Encoding {
 }
 
 impl Form {
-    /// Returns the bits per value, without scales: 32 for raw, 0 if the body has no values.
+    /// Returns the bits per value, without scales: 32 for f32, 0 if the body has no values.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
             Self::Raw => 32,
+            Self::Half => 16,
             Self::Blocks(width) => width.bits(),
             Self::TwoLevel => BitWidth::W3.bits(),
             Self::Absent | Self::Frames => 0,
@@ -69,16 +76,22 @@ impl Form {
     }
 }
 
-/// Number of the tier with the fewest bits.
-pub(super) const LAST_TIER: u8 = 5;
+/// Largest number of a tier.
+pub(super) const LAST_TIER: u8 = 8;
 const TWO_LEVEL: u8 = 9;
 const RAW: u8 = 10;
+const HALF: u8 = 11;
+/// Position of the form in the byte; the lower three bits and the highest one are the tier.
+const FORM_SHIFT: u8 = 3;
+/// Mask of the form after the shift.
+const FORM: u8 = 0b1111;
 
 pub(super) fn check_tier(tier: u8) -> Result<(), SegmentError> {
-    if tier > LAST_TIER { Err(SegmentError::Unwritable { what: "a tier", must: "0 to 5" }) } else { Ok(()) }
+    if tier > LAST_TIER { Err(SegmentError::Unwritable { what: "a tier", must: "0 to 8" }) } else { Ok(()) }
 }
 
-/// Writes the tier to the low three bits and the form to the others.
+/// Writes tier and form to one byte. The fourth bit of the tier is the highest bit of the byte, because the first
+/// version of the format had three bits for the tier: its readers reject the byte instead of misreading it.
 pub(super) fn write_form(tier: u8, form: Form, out: &mut Vec<u8>) -> Result<(), SegmentError> {
     check_tier(tier)?;
     let form = match form {
@@ -87,22 +100,24 @@ pub(super) fn write_form(tier: u8, form: Form, out: &mut Vec<u8>) -> Result<(), 
         Form::Blocks(width) => width.bits(),
         Form::TwoLevel => TWO_LEVEL,
         Form::Raw => RAW,
+        Form::Half => HALF,
     };
-    out.push(tier | form << 3);
+    out.push(tier & 0b111 | form << FORM_SHIFT | tier >> 3 << 7);
     Ok(())
 }
 
 pub(super) fn read_form(cursor: &mut Cursor<'_>) -> Result<(u8, Form), SegmentError> {
     let offset = cursor.offset();
     let byte = cursor.u8("tier and encoding")?;
-    let form = match byte >> 3 {
+    let form = match byte >> FORM_SHIFT & FORM {
         0 => Some(Form::Absent),
         1 => Some(Form::Frames),
         TWO_LEVEL => Some(Form::TwoLevel),
         RAW => Some(Form::Raw),
+        HALF => Some(Form::Half),
         bits => BitWidth::new(bits).ok().map(Form::Blocks),
     };
-    let tier = byte & 0b111;
+    let tier = byte & 0b111 | byte >> 7 << 3;
     form.filter(|_| tier <= LAST_TIER)
         .map(|form| (tier, form))
         .ok_or(SegmentError::Value { what: "tier and encoding", offset })

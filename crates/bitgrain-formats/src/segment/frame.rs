@@ -4,7 +4,7 @@ use bitgrain_codec::{BitWidth, BlockLen};
 
 use super::cursor::Cursor;
 use super::form::{read_block, read_form, write_block, write_form};
-use super::{Accuracy, Form, SegmentError, put, shape};
+use super::{Accuracy, Form, SegmentError, Stamp, put, shape};
 
 /// Meaning of a frame's codes. Other frames are referred to by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ pub enum ScaleType {
 }
 
 /// Head of a frame. The body contains the scales, if the frame has its own, then the packed codes of each block;
-/// or the values as f32.
+/// or the values as f32 or f16.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrameHead {
     /// 0-based index of the frame.
@@ -49,12 +49,11 @@ pub struct FrameHead {
     pub role: Role,
     /// Length of each axis; the same for all frames of a tensor.
     pub shape: Vec<usize>,
-    /// Requested tier, 0 (lossless) to 5 (absent).
+    /// Number of the requested tier, 0 to 8.
     pub tier: u8,
-    /// Width of the codes; `None` if the body contains f32 values. Such a frame is a key that other frames do not refer
-    /// to.
-    pub width: Option<BitWidth>,
-    /// Number of values that share a scale. Not stored for f32 values.
+    /// Representation of the values.
+    pub values: FrameValues,
+    /// Number of values that share a scale. Stored only for codes.
     pub block: BlockLen,
     /// Type of its own scales, or of those of its key.
     pub scales: ScaleType,
@@ -62,6 +61,45 @@ pub struct FrameHead {
     pub accuracy: Accuracy,
     /// Timestamp given by the caller of `append`.
     pub time: u64,
+    /// For a frame that was re-encoded: sequence number of the first record of frame 0 of this tensor. The record then
+    /// replaces the frame with its index; other frames follow the frame before them.
+    pub rewritten: Option<u64>,
+}
+
+/// Representation of the values of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FrameValues {
+    /// Codes of this width.
+    Codes(BitWidth),
+    /// f32. The frame is a key that other frames do not refer to.
+    Raw,
+    /// f16. The frame is a key that other frames do not refer to.
+    Half,
+}
+
+impl FrameValues {
+    /// Returns the width of the codes, if the values are stored as codes.
+    #[must_use]
+    pub const fn width(self) -> Option<BitWidth> {
+        match self {
+            Self::Codes(width) => Some(width),
+            Self::Raw | Self::Half => None,
+        }
+    }
+
+    /// Returns the bits per value, without scales.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.form().bits()
+    }
+
+    const fn form(self) -> Form {
+        match self {
+            Self::Codes(width) => Form::Blocks(width),
+            Self::Raw => Form::Raw,
+            Self::Half => Form::Half,
+        }
+    }
 }
 
 /// Bits of the role in the flags.
@@ -70,6 +108,8 @@ const ROLE: u8 = 0b11;
 const F32_SCALES: u8 = 1 << 2;
 /// Flag: the timestamp differs from the time of writing.
 const OTHER_TIME: u8 = 1 << 3;
+/// Flag: the frame was re-encoded and replaces the one with its index.
+const REWRITTEN: u8 = 1 << 4;
 
 impl Role {
     /// Returns whether the frame has scales of its own.
@@ -111,16 +151,13 @@ impl ScaleType {
 impl FrameHead {
     /// Returns the form of the values in the body.
     pub(super) const fn form(&self) -> Form {
-        match self.width {
-            Some(width) => Form::Blocks(width),
-            None => Form::Raw,
-        }
+        self.values.form()
     }
 
     /// Returns the size in bytes of the scales at the start of the body: 0 without own scales.
     #[must_use]
     pub fn scales_len(&self) -> usize {
-        let scales = if self.role.has_scales() && self.width.is_some() {
+        let scales = if self.role.has_scales() && self.values.width().is_some() {
             shape::count(&self.shape).div_ceil(self.block.get())
         } else {
             0
@@ -132,14 +169,16 @@ impl FrameHead {
     #[must_use]
     pub fn body_len(&self) -> usize {
         let count = shape::count(&self.shape);
-        match self.width {
+        match self.values {
             // Block lengths are multiples of 8, so every full block ends at a byte and all codes pack like one block.
-            Some(width) => self.scales_len().saturating_add(width.packed_len(count)),
-            None => count.saturating_mul(4),
+            FrameValues::Codes(width) => self.scales_len().saturating_add(width.packed_len(count)),
+            FrameValues::Raw => count.saturating_mul(4),
+            FrameValues::Half => count.saturating_mul(2),
         }
     }
 
-    pub(super) fn write(&self, time: u64, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+    pub(super) fn write(&self, stamp: &Stamp, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+        let time = stamp.time;
         let role = match self.role {
             Role::Key => 0,
             Role::Shared { .. } => 1,
@@ -148,13 +187,14 @@ impl FrameHead {
         };
         let scales = if self.scales == ScaleType::F32 { F32_SCALES } else { 0 };
         let other_time = if self.time == time { 0 } else { OTHER_TIME };
-        if self.width.is_none() && role | scales != 0 {
-            return Err(SegmentError::Unwritable { what: "a frame of f32 values", must: "a key without scales" });
+        let rewritten = if self.rewritten.is_some() { REWRITTEN } else { 0 };
+        if self.values.width().is_none() && role | scales != 0 {
+            return Err(SegmentError::Unwritable { what: "a frame of floats", must: "a key without scales" });
         }
         put::varint(out, self.index);
-        out.push(role | scales | other_time);
+        out.push(role | scales | other_time | rewritten);
         write_form(self.tier, self.form(), out)?;
-        if self.width.is_some() {
+        if self.values.width().is_some() {
             write_block(self.block, out);
         }
         shape::write(&self.shape, out)?;
@@ -167,21 +207,23 @@ impl FrameHead {
         if self.time != time {
             put::delta(out, self.time, time);
         }
-        Ok(())
+        write_rewritten(self.rewritten, stamp.sequence, out)
     }
 
-    pub(super) fn read(time: u64, cursor: &mut Cursor<'_>) -> Result<Self, SegmentError> {
+    pub(super) fn read(stamp: &Stamp, cursor: &mut Cursor<'_>) -> Result<Self, SegmentError> {
         let index = cursor.varint("frame index")?;
         let offset = cursor.offset();
         let flags = cursor.u8("frame role")?;
-        if flags & !(ROLE | F32_SCALES | OTHER_TIME) != 0 {
+        if flags & !(ROLE | F32_SCALES | OTHER_TIME | REWRITTEN) != 0 {
             return Err(SegmentError::Value { what: "frame role", offset });
         }
         let offset = cursor.offset();
         let (tier, form) = read_form(cursor)?;
-        let (width, block) = match form {
-            Form::Blocks(width) => (Some(width), read_block(cursor)?),
-            Form::Raw if flags & (ROLE | F32_SCALES) == 0 => (None, BlockLen::DEFAULT),
+        let plain = flags & (ROLE | F32_SCALES) == 0;
+        let (values, block) = match form {
+            Form::Blocks(width) => (FrameValues::Codes(width), read_block(cursor)?),
+            Form::Raw if plain => (FrameValues::Raw, BlockLen::DEFAULT),
+            Form::Half if plain => (FrameValues::Half, BlockLen::DEFAULT),
             _ => return Err(SegmentError::Value { what: "frame form", offset }),
         };
         let shape = shape::read(cursor)?;
@@ -199,7 +241,31 @@ impl FrameHead {
         };
         let scales = if flags & F32_SCALES == 0 { ScaleType::F16 } else { ScaleType::F32 };
         let accuracy = Accuracy::read(cursor)?;
-        let time = if flags & OTHER_TIME == 0 { time } else { cursor.other("frame time", time)? };
-        Ok(Self { index, role, shape, tier, width, block, scales, accuracy, time })
+        let time = if flags & OTHER_TIME == 0 { stamp.time } else { cursor.other("frame time", stamp.time)? };
+        let rewritten = read_rewritten(flags & REWRITTEN != 0, stamp.sequence, cursor)?;
+        Ok(Self { index, role, shape, tier, values, block, scales, accuracy, time, rewritten })
     }
+}
+
+/// Writes the distance of `sequence` from that of the first record of frame 0, for a frame that was re-encoded.
+pub(super) fn write_rewritten(rewritten: Option<u64>, sequence: u64, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+    let Some(first) = rewritten else { return Ok(()) };
+    let distance = sequence.checked_sub(first).filter(|&distance| distance > 0);
+    let must = "before that of the re-encoded frame";
+    put::varint(out, distance.ok_or(SegmentError::Unwritable { what: "the first sequence number of frames", must })?);
+    Ok(())
+}
+
+pub(super) fn read_rewritten(
+    rewritten: bool,
+    sequence: u64,
+    cursor: &mut Cursor<'_>,
+) -> Result<Option<u64>, SegmentError> {
+    if !rewritten {
+        return Ok(None);
+    }
+    let offset = cursor.offset();
+    let distance = cursor.varint("distance of the first frame")?;
+    let first = sequence.checked_sub(distance).filter(|&first| first != sequence);
+    first.map(Some).ok_or(SegmentError::Value { what: "distance of the first frame", offset })
 }

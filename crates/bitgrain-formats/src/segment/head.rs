@@ -92,7 +92,7 @@ impl<'a> Head<'a> {
         }
         match &self.content {
             Content::Tensor(_, tensor) => tensor.write(time, out),
-            Content::Frame(_, frame) => frame.write(time, out),
+            Content::Frame(_, frame) => frame.write(&self.stamp, out),
             Content::Delete(_) | Content::Usage => Ok(()),
         }
     }
@@ -111,7 +111,7 @@ impl<'a> Head<'a> {
         let stamp = Stamp { sequence, batch_left, pending, time };
         let content = match flags & KIND {
             0 => Content::Tensor(IdRef::read(&mut cursor)?, TensorHead::read(time, &mut cursor)?),
-            1 => Content::Frame(IdRef::read(&mut cursor)?, FrameHead::read(time, &mut cursor)?),
+            1 => Content::Frame(IdRef::read(&mut cursor)?, FrameHead::read(&stamp, &mut cursor)?),
             2 => Content::Delete(IdRef::read(&mut cursor)?),
             _ => Content::Usage,
         };

@@ -59,7 +59,7 @@ pub use draft::{Draft, write_record};
 pub use entry::{Entry, EntryKind};
 pub use error::SegmentError;
 pub use form::{Encoding, Form};
-pub use frame::{FrameHead, Role, ScaleType};
+pub use frame::{FrameHead, FrameValues, Role, ScaleType};
 pub use head::{Content, Head, Stamp};
 pub use header::{SegmentHeader, SegmentKind};
 pub use id::IdRef;

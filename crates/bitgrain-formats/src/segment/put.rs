@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn varints_and_deltas_come_back_at_every_bit() {
+    fn varints_and_deltas_round_trip_at_every_bit() {
         let near = (0..64).flat_map(|bit| [1u64 << bit, (1u64 << bit) - 1, !(1u64 << bit)]);
         for value in near.chain([u64::MAX]) {
             let mut bytes = Vec::new();

@@ -14,7 +14,7 @@ use super::{Accuracy, Encoding, Form, Reconstruct, SegmentError, put, shape};
 pub struct TensorHead<'a> {
     /// Length of each axis.
     pub shape: Vec<usize>,
-    /// Tier of the data, 0 (lossless) to 5 (absent).
+    /// Number of the tier of the data, 0 to 8 (`spec/segment.md#tensor`).
     pub tier: u8,
     /// Encoding of the values in the body.
     pub encoding: Encoding,
@@ -121,6 +121,7 @@ impl<'a> TensorHead<'a> {
         let (tier, form) = read_form(cursor)?;
         let encoding = match form {
             Form::Raw => Encoding::Raw,
+            Form::Half => Encoding::Half,
             Form::Blocks(width) => Encoding::Blocks(BlockFormat::new(width).with_block_len(read_block(cursor)?)),
             Form::TwoLevel => Encoding::Blocks(BlockFormat::two_level().with_block_len(read_block(cursor)?)),
             Form::Absent => Encoding::Absent,

@@ -66,7 +66,7 @@ impl UsageList {
     /// Adds the tier that the next write of a tensor should have. Sorted ids take the fewest bytes.
     ///
     /// # Errors
-    /// Returns [`SegmentError::Unwritable`] for an empty id or a tier above 5, or [`SegmentError::TooLong`].
+    /// Returns [`SegmentError::Unwritable`] for an empty id or a tier above 8, or [`SegmentError::TooLong`].
     pub fn wish(&mut self, wish: &Wish<'_>) -> Result<(), SegmentError> {
         self.wishes.push(wish)
     }

@@ -16,7 +16,7 @@ use crate::crc::crc32c;
 pub struct ValuesView<'a> {
     /// Tier of the values.
     pub tier: u8,
-    /// Encoding: raw or blocks.
+    /// Encoding: f32, f16 or blocks.
     pub encoding: Encoding,
     /// Error of the values.
     pub accuracy: Accuracy,
@@ -59,6 +59,7 @@ impl<'a> ValuesView<'a> {
         let (tier, form) = read_form(&mut cursor)?;
         let encoding = match form {
             Form::Raw => Encoding::Raw,
+            Form::Half => Encoding::Half,
             Form::Blocks(width) => Encoding::Blocks(BlockFormat::new(width).with_block_len(read_block(&mut cursor)?)),
             Form::TwoLevel => Encoding::Blocks(BlockFormat::two_level().with_block_len(read_block(&mut cursor)?)),
             Form::Absent | Form::Frames => return Ok(None),

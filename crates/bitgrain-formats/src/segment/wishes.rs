@@ -18,7 +18,7 @@ const DOWNGRADED: u8 = 1;
 pub struct Wish<'a> {
     /// Id of the tensor.
     pub id: IdRef<'a>,
-    /// The tier, 0 (lossless) to 5 (absent).
+    /// Number of the tier, 0 to 8.
     pub tier: u8,
 }
 

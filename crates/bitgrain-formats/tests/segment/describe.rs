@@ -21,6 +21,7 @@ fn id(id: IdRef<'_>) -> Value {
 fn form(form: Form) -> String {
     match form {
         Form::Raw => "f32".into(),
+        Form::Half => "f16".into(),
         Form::Blocks(width) => format!("b{}", width.bits()),
         Form::TwoLevel => "b3x2".into(),
         Form::Absent => "none".into(),
@@ -68,19 +69,29 @@ fn tensor(tensor: &TensorHead<'_>) -> Value {
 }
 
 fn frame(frame: &FrameHead) -> Value {
-    json!({
+    let values = match frame.values {
+        FrameValues::Codes(width) => Form::Blocks(width),
+        FrameValues::Raw => Form::Raw,
+        FrameValues::Half => Form::Half,
+    };
+    let mut described = json!({
         "index": frame.index,
         "scales": if frame.scales == ScaleType::F16 { "f16" } else { "f32" },
         "scales_of": frame.role.key(),
         "difference_to": frame.role.base(),
         "shape": frame.shape,
         "tier": frame.tier,
-        "form": form(frame.width.map_or(Form::Raw, Form::Blocks)),
-        "block_len": frame.width.map(|_| frame.block.get()),
+        "form": form(values),
+        "block_len": frame.values.width().map(|_| frame.block.get()),
         "bound": bits(frame.accuracy.bound()),
         "measured": frame.accuracy.share(),
         "time": frame.time,
-    })
+    });
+    // Absent from vectors that were written before frames could be re-encoded.
+    if let Some(first) = frame.rewritten {
+        described["rewritten"] = first.into();
+    }
+    described
 }
 
 fn usage(body: &[u8]) -> Value {

@@ -36,7 +36,7 @@ fn rewritten(segment: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_sealed_segment_is_read_and_written_as_it_is() {
+fn the_sealed_segment_round_trips() {
     let (bytes, description) = vector("v1_sealed");
     assert_eq!(describe::segment(&bytes), description);
     assert_eq!(rewritten(&bytes), bytes);
@@ -44,11 +44,19 @@ fn the_sealed_segment_is_read_and_written_as_it_is() {
 }
 
 #[test]
-fn lossless_frames_and_the_state_of_the_policy_are_read_and_written_as_they_are() {
+fn lossless_frames_and_the_policy_state_round_trip() {
     let (bytes, description) = vector("v1_policy");
     assert_eq!(describe::segment(&bytes), description);
     assert_eq!(rewritten(&bytes), bytes);
     assert_eq!(samples::policy_segment(), bytes);
+}
+
+#[test]
+fn tiers_added_later_and_re_encoded_frames_are_read_and_written_as_they_are() {
+    let (bytes, description) = vector("v1_tiers");
+    assert_eq!(describe::segment(&bytes), description);
+    assert_eq!(rewritten(&bytes), bytes);
+    assert_eq!(samples::tiers_segment(), bytes);
 }
 
 #[test]
@@ -61,7 +69,7 @@ fn the_torn_segment_is_read_up_to_the_tear() {
 }
 
 #[test]
-fn manifests_are_read_and_written_as_they_are() {
+fn manifests_round_trip() {
     for name in ["v1_manifest", "v1_closed"] {
         let (bytes, description) = vector(name);
         assert_eq!(describe::manifest(&bytes), description);
@@ -72,17 +80,19 @@ fn manifests_are_read_and_written_as_they_are() {
 /// Writes missing vectors; never replaces an existing one.
 #[test]
 #[ignore = "writes files"]
-fn write_vectors_that_are_not_there() {
+fn write_missing_vectors() {
     let (sealed, _) = samples::segment(true);
     let (unsealed, end) = samples::segment(false);
     let torn = &unsealed[..end - 31];
     let policy = samples::policy_segment();
+    let tiers = samples::tiers_segment();
     let manifest = samples::manifest(LogEnd::Open).encode().expect("a short list");
     let closed = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
     for (name, bytes, description) in [
         ("v1_sealed", &sealed[..], describe::segment(&sealed)),
         ("v1_torn", torn, describe::segment(torn)),
         ("v1_policy", &policy, describe::segment(&policy)),
+        ("v1_tiers", &tiers, describe::segment(&tiers)),
         ("v1_manifest", &manifest, describe::manifest(&manifest)),
         ("v1_closed", &closed, describe::manifest(&closed)),
     ] {

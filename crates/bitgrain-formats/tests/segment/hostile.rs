@@ -18,7 +18,7 @@ fn for_every_bit(bytes: &[u8], mut check: impl FnMut(usize, &[u8])) {
 }
 
 #[test]
-fn every_flipped_bit_of_a_sealed_segment_is_noticed() {
+fn every_flipped_bit_of_a_sealed_segment_is_detected() {
     let (bytes, _) = samples::segment(true);
     assert_eq!(read_sealed(&bytes).map(|records| records.len()), Ok(samples::records().len()));
     for_every_bit(&bytes, |at, broken| {
@@ -33,7 +33,7 @@ fn every_flipped_bit_of_a_sealed_segment_is_noticed() {
 }
 
 #[test]
-fn a_broken_record_of_an_open_segment_hides_no_other_and_is_never_read() {
+fn a_broken_record_of_an_open_segment_does_not_hide_others_and_is_never_read() {
     let (bytes, end) = samples::segment(false);
     let whole = read_unsealed(&bytes).expect("a good segment");
     for_every_bit(&bytes, |at, broken| {
@@ -47,7 +47,7 @@ fn a_broken_record_of_an_open_segment_hides_no_other_and_is_never_read() {
 }
 
 #[test]
-fn every_cut_leaves_the_records_before_it() {
+fn every_truncation_keeps_the_records_before_it() {
     let (bytes, end) = samples::segment(false);
     let whole = read_unsealed(&bytes).expect("a good segment");
     for len in 0..end {
@@ -81,7 +81,7 @@ fn a_flipped_bit_of_a_trailer_does_not_unseal_the_segment() {
 }
 
 #[test]
-fn every_cut_of_a_sealed_segment_is_an_open_one() {
+fn every_truncation_of_a_sealed_segment_is_an_open_one() {
     let (bytes, end) = samples::segment(true);
     for len in end..bytes.len() {
         let cut = &bytes[..len];
@@ -92,7 +92,7 @@ fn every_cut_of_a_sealed_segment_is_an_open_one() {
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_of_a_manifest_is_noticed() {
+fn every_flipped_bit_and_truncation_of_a_manifest_is_detected() {
     for log_end in [LogEnd::Open, LogEnd::Closed(None), LogEnd::Closed(Some(samples::sealed(7)))] {
         let manifest = samples::manifest(log_end);
         let bytes = manifest.encode().expect("a short list");
@@ -105,7 +105,7 @@ fn every_flipped_bit_and_every_cut_of_a_manifest_is_noticed() {
 }
 
 #[test]
-fn a_log_ends_with_a_segment_that_counts_and_only_if_it_is_closed() {
+fn only_a_closed_manifest_names_the_last_log_segment() {
     let signed = |change: &dyn Fn(&mut [u8])| {
         let mut bytes = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
         let end = bytes.len() - 4;
@@ -134,7 +134,7 @@ fn salt() -> u32 {
 
 /// With matching checksums, a damaged head is rejected for its content, or is one that a writer could have written.
 #[test]
-fn a_head_with_a_checksum_that_fits_is_refused_or_written_as_it_is() {
+fn a_head_with_a_valid_checksum_is_rejected_or_round_trips() {
     for (head, body) in samples::records() {
         let mut record = Vec::new();
         write_record(&mut record, &HEADER, &head, &body).expect("a good record");
@@ -170,7 +170,7 @@ fn a_head_with_a_checksum_that_fits_is_refused_or_written_as_it_is() {
 }
 
 #[test]
-fn an_index_with_checksums_that_fit_is_refused_or_read_within_the_segment() {
+fn an_index_with_valid_checksums_is_rejected_or_stays_within_the_segment() {
     let (bytes, end) = samples::segment(true);
     let index_end = bytes.len() - Trailer::LEN;
     for at in end..index_end {
@@ -191,7 +191,7 @@ fn an_index_with_checksums_that_fit_is_refused_or_read_within_the_segment() {
 }
 
 #[test]
-fn lists_of_uses_are_refused_or_read_whatever_is_in_them() {
+fn arbitrary_usage_records_are_rejected_or_read() {
     let read = |body: &[u8]| {
         let mut entries = UsageEntries::new(body);
         while let Ok(Some(_)) = entries.next() {}
@@ -212,26 +212,27 @@ fn lists_of_uses_are_refused_or_read_whatever_is_in_them() {
 }
 
 #[test]
-fn a_state_of_the_policy_that_no_writer_makes_is_refused() {
+fn a_policy_state_that_no_writer_produces_is_rejected() {
     // An empty record, unknown flags, a truncated time, an unknown tier, an empty id.
-    for body in [&[0, 0][..], &[0, 2, 0x02, 0, b'a', 1], &[0, 1], &[0, 0, 0x02, 0, b'a', 6], &[0, 0, 0, 1], &[0]] {
+    for body in [&[0, 0][..], &[0, 2, 0x02, 0, b'a', 1], &[0, 1], &[0, 0, 0x02, 0, b'a', 9], &[0, 0, 0, 1], &[0]] {
         let read = UsageEntries::new(body).into_wishes().and_then(|mut wishes| wishes.next().map(drop));
         assert!(read.is_err(), "{body:?}");
     }
 }
 
 #[test]
-fn f32_frames_that_refer_to_others_are_refused() {
+fn f32_frames_that_refer_to_others_are_rejected() {
     let head = FrameHead {
         index: 1,
         role: Role::Shared { key: 0 },
         shape: vec![2],
         tier: 0,
-        width: None,
+        values: FrameValues::Raw,
         block: BlockLen::DEFAULT,
         scales: ScaleType::F16,
         accuracy: Accuracy::EXACT,
         time: 0,
+        rewritten: None,
     };
     let stamp = Stamp { sequence: 1, batch_left: 0, pending: None, time: 0 };
     for (role, scales) in [(Role::Shared { key: 0 }, ScaleType::F16), (Role::Key, ScaleType::F32)] {
@@ -243,7 +244,7 @@ fn f32_frames_that_refer_to_others_are_refused() {
 
 /// Files of later versions and of other programs are not reported as damaged.
 #[test]
-fn later_versions_and_foreign_files_are_named_as_such() {
+fn later_versions_and_foreign_files_have_their_own_errors() {
     let mut later = HEADER.encode();
     later[8] = 2;
     assert!(matches!(SegmentHeader::parse(&later), Err(SegmentError::Checksum { .. })));
@@ -263,7 +264,7 @@ fn later_versions_and_foreign_files_are_named_as_such() {
 }
 
 #[test]
-fn records_of_another_segment_are_not_taken() {
+fn records_of_another_segment_are_not_accepted() {
     let (bytes, _) = samples::segment(false);
     for other in [SegmentHeader { number: 6, ..HEADER }, SegmentHeader { store: [0; 16], ..HEADER }] {
         let mut records = Records::new(&bytes, &other);
@@ -274,7 +275,7 @@ fn records_of_another_segment_are_not_taken() {
 
 /// Integers have a single encoding, with the minimum number of bytes.
 #[test]
-fn numbers_take_as_few_bytes_as_they_can_and_no_reader_takes_more() {
+fn varints_have_the_shortest_encoding_and_readers_reject_longer_ones() {
     let record = |number: u128| {
         let stamp = Stamp { sequence: HEADER.base_sequence, batch_left: 0, pending: None, time: HEADER.base_time };
         let mut bytes = Vec::new();
@@ -296,4 +297,26 @@ fn numbers_take_as_few_bytes_as_they_can_and_no_reader_takes_more() {
     padded[..4].copy_from_slice(&sum);
     let refused = RecordView::parse(&padded, 0, &HEADER);
     assert!(matches!(refused, Err(SegmentError::Value { what: "id", .. })), "{refused:?}");
+}
+
+#[test]
+fn a_re_encoded_frame_that_is_older_than_its_first_frame_is_refused() {
+    let head = |rewritten| FrameHead {
+        index: 0,
+        role: Role::Key,
+        shape: vec![2],
+        tier: 0,
+        values: FrameValues::Raw,
+        block: BlockLen::DEFAULT,
+        scales: ScaleType::F16,
+        accuracy: Accuracy::EXACT,
+        time: 0,
+        rewritten: Some(rewritten),
+    };
+    let stamp = Stamp { sequence: 5, batch_left: 0, pending: None, time: 0 };
+    for (first, good) in [(4, true), (5, false), (6, false)] {
+        let content = Content::Frame(IdRef::Name("x"), head(first));
+        let written = write_record(&mut Vec::new(), &HEADER, &Head { stamp, content }, &[0; 8]);
+        assert_eq!(written.is_ok(), good, "{first}: {written:?}");
+    }
 }

@@ -90,6 +90,7 @@ struct Made {
 fn made() -> impl Strategy<Value = Made> {
     let encodings = prop_oneof![
         Just(Encoding::Raw),
+        Just(Encoding::Half),
         formats().prop_map(Encoding::Blocks),
         Just(Encoding::Absent),
         Just(Encoding::Frames)
@@ -97,8 +98,8 @@ fn made() -> impl Strategy<Value = Made> {
     let factor = (-2.0f32..2.0, proptest::option::of(0..50usize), proptest::option::of((0..7usize, 0..7usize)));
     let policy = proptest::option::of(prop_oneof![formats().prop_map(Ok), factor.prop_map(Err)]);
     let head = (stamps(), ids(), ids(), vec(("\\PC{0,9}", "\\PC{0,9}"), 0..3), 0..8u8);
-    let tensor = (shapes(), 0..=5u8, encodings, accuracies(), (times(), times()));
-    let limits = (proptest::option::of(0..=5u8), proptest::option::of(bounds()));
+    let tensor = (shapes(), 0..=8u8, encodings, accuracies(), (times(), times()));
+    let limits = (proptest::option::of(0..=8u8), proptest::option::of(bounds()));
     let frame = (2..1000u64, 1..=2u64, 1..=2u64, any::<bool>());
     (head, tensor, limits, policy, frame, any::<u8>()).prop_map(|(head, tensor, limits, policy, frame, seed)| {
         let (stamp, id, other, user, kind) = head;
@@ -155,7 +156,11 @@ impl Made {
             role,
             shape: self.shape.clone(),
             tier: self.tier,
-            width: (!raw).then(|| BitWidth::ALL[usize::from(self.seed) % BitWidth::ALL.len()]),
+            values: match self.seed {
+                seed if seed.is_multiple_of(10) => FrameValues::Half,
+                _ if raw => FrameValues::Raw,
+                seed => FrameValues::Codes(BitWidth::ALL[usize::from(seed) % BitWidth::ALL.len()]),
+            },
             block: if raw {
                 BlockLen::DEFAULT
             } else {
@@ -164,6 +169,7 @@ impl Made {
             scales: if wide && !raw { ScaleType::F32 } else { ScaleType::F16 },
             accuracy: self.accuracy,
             time: self.times.0,
+            rewritten: self.stamp.sequence.checked_sub(1 + u64::from(self.seed)).filter(|_| self.seed % 3 == 1),
         }
     }
 
@@ -189,7 +195,7 @@ const HEADER: SegmentHeader = SegmentHeader {
 
 proptest! {
     #[test]
-    fn headers_come_back(store: [u8; 16], numbers: [u64; 4], log: bool) {
+    fn headers_round_trip(store: [u8; 16], numbers: [u64; 4], log: bool) {
         let [number, previous, base_sequence, base_time] = numbers;
         let kind = if log { SegmentKind::Log } else { SegmentKind::Compacted };
         let header = SegmentHeader { kind, store, number, previous, base_sequence, base_time };
@@ -197,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn sealed_segments_come_back(made in vec(made(), 0..12)) {
+    fn sealed_segments_round_trip(made in vec(made(), 0..12)) {
         let mut bytes = HEADER.encode().to_vec();
         let mut index = IndexBuilder::new(&HEADER);
         for made in &made {
@@ -214,7 +220,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_a_body_follow_each_other(made in made()) {
+    fn the_parts_of_a_body_are_contiguous(made in made()) {
         let tensor = made.tensor();
         let BodyParts { data, delta, permutation, projection } = tensor.parts().expect("small");
         prop_assert_eq!((data.start, data.end, delta.end), (0, delta.start, permutation.start));
@@ -223,9 +229,9 @@ proptest! {
     }
 
     #[test]
-    fn uses_and_wishes_come_back(
+    fn usage_and_wanted_tiers_round_trip(
         uses in vec((ids(), any::<u64>(), times(), any::<u64>(), 0..=32_768u16), 0..20),
-        wished in vec((ids(), 0..=5u8), 0..10),
+        wished in vec((ids(), 0..=8u8), 0..10),
         last_downgrade in proptest::option::of(times()),
     ) {
         let mut list = UsageList::default();

@@ -13,7 +13,7 @@ fn usage(sequence: u64) -> Head<'static> {
 }
 
 #[test]
-fn a_draft_is_the_record_that_would_be_written_whatever_it_held_before() {
+fn a_reused_draft_equals_the_record_that_would_be_written() {
     let mut draft = Draft::new(3 * CHUNK);
     draft.body_mut().fill(7);
     let long = "n".repeat(IdRef::MAX_LEN);
@@ -34,7 +34,7 @@ fn a_draft_is_the_record_that_would_be_written_whatever_it_held_before() {
 }
 
 #[test]
-fn a_draft_that_was_changed_gets_new_checksums() {
+fn a_changed_draft_gets_new_checksums() {
     let mut draft = Draft::new(10);
     draft.checksum();
     draft.body_mut()[3] = 1;
@@ -44,7 +44,7 @@ fn a_draft_that_was_changed_gets_new_checksums() {
 }
 
 #[test]
-fn the_first_bytes_tell_how_many_there_are() {
+fn the_first_bytes_determine_the_length_of_a_record() {
     for (head, body) in samples::records() {
         let mut record = Vec::new();
         write_record(&mut record, &HEADER, &head, &body).expect("a good record");
@@ -62,7 +62,7 @@ fn the_first_bytes_tell_how_many_there_are() {
 }
 
 #[test]
-fn a_part_of_a_body_is_checked_by_the_chunks_it_is_in() {
+fn a_range_of_a_body_is_verified_by_its_chunks() {
     let body: Vec<u8> = (0..3 * CHUNK + 100).map(|i| (i % 251) as u8).collect();
     let mut record = Vec::new();
     write_record(&mut record, &HEADER, &usage(1), &body).expect("a good record");
@@ -91,7 +91,7 @@ fn a_part_of_a_body_is_checked_by_the_chunks_it_is_in() {
 }
 
 #[test]
-fn a_record_behind_damage_is_found() {
+fn a_record_after_damage_is_found() {
     let (mut bytes, end) = samples::segment(false);
     let places: Vec<u64> = Records::new(&bytes, &HEADER).map(|(offset, _)| offset).collect();
     for &place in &places {
@@ -106,7 +106,7 @@ fn a_record_behind_damage_is_found() {
 }
 
 #[test]
-fn holes_keep_their_place_in_the_index() {
+fn holes_keep_their_position_in_the_index() {
     let mut index = IndexBuilder::new(&HEADER);
     index.push(&usage(1000), 50).expect("a good head");
     index.push_hole(1000);
@@ -132,8 +132,8 @@ fn files_that_readers_reject_are_not_written() {
     let text = "t".repeat(MAX_HEAD);
     let factor = Reconstruct::Factor { source: IdRef::Name("s"), scale: f32::NAN, permutation: None, projection: None };
     let tensors = [
-        TensorHead { tier: 6, ..base() },
-        TensorHead { pinned: Some(6), ..base() },
+        TensorHead { tier: 9, ..base() },
+        TensorHead { pinned: Some(9), ..base() },
         TensorHead { max_error: Some(-1.0), ..base() },
         TensorHead { max_error: Some(f32::NAN), ..base() },
         TensorHead { accuracy: Accuracy::new(f32::INFINITY, 0.0), ..base() },
@@ -162,7 +162,7 @@ fn files_that_readers_reject_are_not_written() {
 
 /// Reading only the values of a record returns the same values as reading all of it.
 #[test]
-fn values_are_read_alone_as_they_are_with_the_rest() {
+fn values_are_the_same_read_alone_or_with_the_record() {
     let mut seen = 0;
     for (head, body) in samples::records() {
         let mut record = Vec::new();

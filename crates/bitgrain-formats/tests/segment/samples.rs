@@ -36,7 +36,18 @@ pub(crate) fn tensor(shape: &[usize], tier: u8, encoding: Encoding) -> TensorHea
 
 fn frame(index: u64, role: Role, width: BitWidth, scales: ScaleType) -> FrameHead {
     let (shape, accuracy) = (vec![5, 2], Accuracy::new(0.125, 0.1));
-    FrameHead { index, role, shape, tier: 1, width: Some(width), block: eight(), scales, accuracy, time: 0 }
+    FrameHead {
+        index,
+        role,
+        shape,
+        tier: 1,
+        values: FrameValues::Codes(width),
+        block: eight(),
+        scales,
+        accuracy,
+        time: 0,
+        rewritten: None,
+    }
 }
 
 /// Contents with their bodies, without times.
@@ -116,7 +127,7 @@ pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
 pub(crate) fn policy_segment() -> Vec<u8> {
     let lossless = |index| FrameHead {
         tier: 0,
-        width: None,
+        values: FrameValues::Raw,
         block: BlockLen::DEFAULT,
         accuracy: Accuracy::EXACT,
         ..frame(index, Role::Key, BitWidth::W8, ScaleType::F16)
@@ -144,6 +155,52 @@ pub(crate) fn policy_segment() -> Vec<u8> {
         (Content::Usage, list(&[(LAYER, 18)], &[(LAYER, 3)], None)),
         (Content::Usage, list(&[], &[], Some(HEADER.base_time))),
     ];
+    sealed_segment(contents)
+}
+
+/// Tensors and frames as f16 and in the tiers of 6 and 4 bits, with pins and wanted tiers, and re-encoded frames.
+pub(crate) fn tiers_segment() -> Vec<u8> {
+    let half = |count: u16| (0..count).flat_map(|i| (0x3c00 + 16 * i).to_le_bytes()).collect::<Vec<u8>>();
+    let values: Vec<f32> = (0..12).map(|i| (i as f32 - 4.5) * 0.75).collect();
+    let of = |width| BlockFormat::new(width).with_block_len(eight());
+    let (b6, b4) = (of(BitWidth::W6), of(BitWidth::W4));
+    let blocks = |format: BlockFormat| format.encode(&values).expect("finite");
+    let pinned = TensorHead { pinned: Some(7), max_error: Some(0.5), ..tensor(&[12], 7, Encoding::Blocks(b6)) };
+    let key = [&[0x00, 0x38, 0x00, 0x3c][..], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]].concat();
+    let plain = FrameHead {
+        tier: 6,
+        values: FrameValues::Half,
+        block: BlockLen::DEFAULT,
+        ..frame(2, Role::Key, BitWidth::W8, ScaleType::F16)
+    };
+    let again = |index, role, width| FrameHead {
+        tier: 8,
+        rewritten: Some(HEADER.base_sequence + 4),
+        ..frame(index, role, width, ScaleType::F16)
+    };
+    let list = {
+        let mut list = UsageList::default();
+        for (id, tier) in [(IdRef::Name("b4"), 8), (IdRef::Name("b6"), 7), (IdRef::Name("half"), 6)] {
+            list.wish(&Wish { id, tier }).expect("a good wish");
+        }
+        list.into_bytes()
+    };
+    sealed_segment(vec![
+        (Content::Tensor(IdRef::Name("half"), tensor(&[3, 2], 6, Encoding::Half)), half(6)),
+        (Content::Tensor(IdRef::Name("b6"), pinned), blocks(b6)),
+        (Content::Tensor(IdRef::Name("b4"), tensor(&[12], 8, Encoding::Blocks(b4))), blocks(b4)),
+        (Content::Tensor(SERIES, tensor(&[5, 2], 1, Encoding::Frames)), vec![]),
+        (Content::Frame(SERIES, frame(0, Role::Key, BitWidth::W8, ScaleType::F16)), key.clone()),
+        (Content::Frame(SERIES, frame(1, Role::Shared { key: 0 }, BitWidth::W8, ScaleType::F16)), vec![9; 10]),
+        (Content::Frame(SERIES, plain), half(10)),
+        (Content::Frame(SERIES, again(0, Role::Key, BitWidth::W4)), key[..9].to_vec()),
+        (Content::Frame(SERIES, again(1, Role::Shared { key: 0 }, BitWidth::W4)), vec![0x99; 5]),
+        (Content::Usage, list),
+    ])
+}
+
+/// Writes contents as a sealed segment, with consecutive sequence numbers and times.
+fn sealed_segment(contents: Vec<(Content<'_>, Vec<u8>)>) -> Vec<u8> {
     let mut bytes = HEADER.encode().to_vec();
     let mut index = IndexBuilder::new(&HEADER);
     for (i, (mut content, body)) in (0..).zip(contents) {

@@ -39,7 +39,7 @@ mod tests {
     use crate::storage::{LocalFolder, Storage};
 
     #[test]
-    fn runs_are_what_is_worth_it_and_logs_from_their_beginning() {
+    fn runs_contain_worthwhile_segments_and_logs_from_the_first() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = LocalFolder::lock(folder.path(), true).expect("free").create_new("x").expect("new");
         let segment = |kind, records: u64, live: u64| {

@@ -36,6 +36,8 @@ pub(crate) enum Change {
         index: u64,
         /// Tier of the frame.
         tier: Tier,
+        /// For a frame that was re-encoded: sequence number of the first record of frame 0.
+        rewritten: Option<u64>,
     },
     /// A tensor was deleted with its frames.
     Delete {
@@ -53,6 +55,8 @@ pub(crate) struct Stray {
     pub(crate) place: Place,
     /// 0-based index of the frame.
     pub(crate) index: u64,
+    /// Tier of the frame.
+    pub(crate) tier: Tier,
 }
 
 impl Change {
@@ -91,7 +95,7 @@ impl Change {
                 let Some(entry) = shard.find_mut(hash, &key) else {
                     let usage = use_of(changed_at).unwrap_or_default();
                     let entry = Entry::new(key, place, changed_at, traits, usage);
-                    entry.learn_if(facts);
+                    entry.set_facts_if(facts);
                     shard.insert(hash, entry, hasher);
                     return None;
                 };
@@ -111,8 +115,8 @@ impl Change {
                     entry.want(traits.tier);
                 }
                 entry.traits = traits;
-                entry.forget_facts();
-                entry.learn_if(facts);
+                entry.clear_facts();
+                entry.set_facts_if(facts);
                 if !traits.temporal
                     && let Some(frames) = entry.frames.take()
                 {
@@ -120,23 +124,32 @@ impl Change {
                 }
                 None
             }
-            Self::Frame { key, place, index, tier } => {
+            Self::Frame { key, place, index, tier, rewritten } => {
                 if index == 0 && shard.find(hash, &key).is_none() {
                     shard.insert(hash, headless(key.clone(), place.clone()), hasher);
                 }
                 let Some(entry) = shard.find_mut(hash, &key).filter(|entry| entry.traits.temporal) else {
-                    return Some(Stray { key, place, index });
+                    return Some(Stray { key, place, index, tier });
                 };
                 let frames = Arc::make_mut(entry.frames.get_or_insert_default());
-                if index == 0 {
+                let others = rewritten.is_some_and(|first| frames.iter().any(|old| old.sequence < first));
+                if others || index == 0 && rewritten.is_none() {
                     // The existing frames were deleted in a record that is now damaged; the two sets must not mix.
                     frames.drain(..).for_each(|old| old.count_out());
-                } else if index != frames.len() as u64 {
-                    return Some(Stray { key, place, index });
                 }
-                place.count_in();
-                frames.push(place);
-                entry.traits.tier = if index == 0 { tier } else { entry.traits.tier.max(tier) };
+                let at = usize::try_from(index).unwrap_or(usize::MAX);
+                if rewritten.is_some() && at < frames.len() {
+                    frames[at].count_out();
+                    place.count_in();
+                    frames[at] = place;
+                } else if at == frames.len() {
+                    place.count_in();
+                    frames.push(place);
+                } else {
+                    return Some(Stray { key, place, index, tier });
+                }
+                // Re-encoding only lowers tiers, so the lowest one of all records is that of the live ones.
+                entry.traits.tier = if frames.len() == 1 { tier } else { entry.traits.tier.max(tier) };
                 None
             }
             Self::Delete { key } => {

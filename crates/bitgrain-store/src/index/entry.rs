@@ -83,23 +83,27 @@ impl Entry {
     }
 
     /// Stores the number of values and the bound.
-    pub(crate) fn learn(&self, count: u64, bound: f32) {
+    pub(crate) fn set_facts(&self, count: u64, bound: f32) {
         self.facts.bound.store(bound.to_bits(), Relaxed);
         self.facts.count.store(count, Relaxed);
     }
 
-    pub(super) fn learn_if(&self, facts: Option<(u64, f32)>) {
+    pub(super) fn set_facts_if(&self, facts: Option<(u64, f32)>) {
         if let Some((count, bound)) = facts {
-            self.learn(count, bound);
+            self.set_facts(count, bound);
         }
     }
 
-    pub(super) fn forget_facts(&self) {
+    pub(super) fn clear_facts(&self) {
         self.facts.count.store(u64::MAX, Relaxed);
     }
 
-    /// Returns the wanted tier of the last decision.
+    /// Returns the wanted tier of the last decision. Frames are written at the first tier whatever their use, so a temporal
+    /// tensor wants its tier.
     pub(crate) fn wanted(&self) -> Tier {
+        if self.traits.temporal {
+            return self.traits.tier;
+        }
         Tier::of_code(self.wanted.load(Relaxed)).unwrap_or(self.traits.tier)
     }
 

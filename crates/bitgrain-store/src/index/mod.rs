@@ -7,6 +7,7 @@ mod change;
 mod entry;
 mod shard;
 
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -120,22 +121,61 @@ impl Index {
     ) -> Vec<Stray> {
         let shard = &mut *self.write(shard);
         let mut strays: Vec<Stray> = Vec::new();
+        let mut firsts: HashMap<Key, u64> = HashMap::new();
         for (hash, change) in changes {
             // Compaction may leave any frames of a tensor that was deleted or replaced later.
             if !strays.is_empty() && change.replaces_frames() {
                 strays.retain(|stray| *stray.key != *change.key());
             }
+            if let Change::Frame { key, rewritten: Some(first), .. } = &change {
+                let known = firsts.entry(key.clone()).or_insert(*first);
+                *known = (*known).max(*first);
+            }
             strays.extend(change.apply_with(hash, shard, &self.hasher, |at| Some(use_of(at))));
         }
+        let mut strays = self.settle(shard, strays, &firsts);
         let headless: Vec<Key> = shard.entries().filter(|e| e.headless).map(|e| e.key.clone()).collect();
         for key in headless {
             let hash = self.hash(&key);
             let frames = shard.find_mut(hash, &key).and_then(|entry| entry.frames.clone());
             let frames = frames.iter().flat_map(|frames| frames.iter()).zip(0..);
-            strays.extend(frames.map(|(place, index)| Stray { key: key.clone(), place: place.clone(), index }));
+            let stray = |(place, index): (&Place, u64)| Stray {
+                key: key.clone(),
+                place: place.clone(),
+                index,
+                tier: crate::Tier::Hot,
+            };
+            strays.extend(frames.map(stray));
             Change::Delete { key }.apply(hash, shard, &self.hasher);
         }
         strays
+    }
+
+    /// Places frames that precede a re-encoded one in the order of records but follow it in the order of frames: compaction
+    /// drops the record that was re-encoded, so frames after it come first. Returns the frames that remain without a
+    /// predecessor.
+    fn settle(&self, shard: &mut Shard, mut strays: Vec<Stray>, firsts: &HashMap<Key, u64>) -> Vec<Stray> {
+        if firsts.is_empty() {
+            return strays;
+        }
+        strays.sort_by(|a, b| (&a.key, a.index, a.place.sequence).cmp(&(&b.key, b.index, b.place.sequence)));
+        let place = |stray: Stray| {
+            // Frames before the first record of frame 0 belong to a deleted tensor with the same id.
+            let fits = firsts.get(&stray.key).is_some_and(|first| stray.place.sequence >= *first);
+            if !fits {
+                return Some(stray);
+            }
+            let Stray { key, place, index, tier } = stray;
+            let hash = self.hash(&key);
+            let entry = shard.find_mut(hash, &key);
+            let frames = entry.and_then(|entry| entry.frames.as_ref());
+            let newer = frames.and_then(|frames| frames.get(usize::try_from(index).ok()?));
+            if newer.is_some_and(|newer| newer.sequence > place.sequence) {
+                return None; // replaced by a re-encoded frame
+            }
+            Change::Frame { key, place, index, tier, rewritten: Some(0) }.apply(hash, shard, &self.hasher)
+        };
+        strays.into_iter().filter_map(place).collect()
     }
 
     /// Updates the location of a record that compaction moved, if it is still live.
@@ -212,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_change_and_go_and_their_bytes_are_counted() {
+    fn adding_changing_and_removing_entries_updates_the_byte_counts() {
         let (index, segment) = (Index::new(), segment());
         let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
         index.apply((0..1000).map(|name| tensor(&segment, name, u64::from(name) * 10, false)));
@@ -228,11 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn frames_wait_for_their_tensor_while_a_store_is_read_and_go_without_one() {
+    fn frames_are_kept_until_their_tensor_record_is_read_and_dropped_without_one() {
         let (index, segment) = (Index::new(), segment());
         let frame = |name: u32, i| {
             let key = Key::from(&name.to_le_bytes()[..]);
-            (index.hash(&key), Change::Frame { key, place: place(&segment, 100 + i), index: i, tier: Tier::Hot })
+            (
+                index.hash(&key),
+                Change::Frame { key, place: place(&segment, 100 + i), index: i, tier: Tier::Hot, rewritten: None },
+            )
         };
         let of = |change: Change| (index.hash(change.key()), change);
         let shard = Index::shard_of(index.hash(&1_u32.to_le_bytes()));
@@ -255,11 +298,16 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_was_replaced_while_it_was_copied_is_not_moved() {
+    fn a_record_replaced_during_its_copy_is_not_moved() {
         let (index, segment) = (Index::new(), segment());
         let key = Key::from(&1_u32.to_le_bytes()[..]);
-        let frame =
-            |offset, i| Change::Frame { key: key.clone(), place: place(&segment, offset), index: i, tier: Tier::Hot };
+        let frame = |offset, i| Change::Frame {
+            key: key.clone(),
+            place: place(&segment, offset),
+            index: i,
+            tier: Tier::Hot,
+            rewritten: None,
+        };
         let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
         let offsets = || index.with(&key, |e| e.places().map(|place| place.offset).collect::<Vec<_>>()).expect("there");
         index.apply(vec![tensor(&segment, 1, 20, true), frame(30, 0), frame(40, 1)]);
@@ -276,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn uses_are_handed_out_once() {
+    fn usage_is_returned_once() {
         let (index, segment) = (Index::new(), segment());
         index.apply(vec![tensor(&segment, 1, 10, false), tensor(&segment, 2, 20, false)]);
         for _ in 0..3 {

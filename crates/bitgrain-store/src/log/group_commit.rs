@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_wait_together_share_a_sync() {
+    fn concurrent_commits_share_a_sync() {
         let file = Arc::new(Slow::default());
         let (segment, commit, end) = (segment(Arc::clone(&file)), GroupCommit::new((3, 64)), AtomicU64::new(64));
         std::thread::scope(|scope| {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_that_fails_refuses_everybody_from_then_on() {
+    fn every_write_fails_after_a_failed_sync() {
         let file = Arc::new(Slow::default());
         file.fails.store(true, Relaxed);
         let (segment, commit) = (segment(Arc::clone(&file)), GroupCommit::new((3, 64)));

@@ -160,7 +160,7 @@ impl Log {
     pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<Places, StoreError> {
         // Deletions may use the reserved space, because they allow compaction to free more.
         if records.iter().all(|record| matches!(record.content, Content::Delete(_) | Content::Usage)) {
-            return self.freeing(|| self.append_to(&mut self.tip(), records, now));
+            return self.with_reserve(|| self.append_to(&mut self.tip(), records, now));
         }
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         let mut tip = self.tip();
@@ -205,7 +205,7 @@ impl Log {
 
     /// Seals the current segment unless it is empty. The next record starts a new one.
     pub(crate) fn seal(&self, now: u64) -> Result<(), StoreError> {
-        self.freeing(|| {
+        self.with_reserve(|| {
             let mut tip = self.tip();
             self.commit.check()?;
             if tip.active.as_ref().is_some_and(|active| !active.is_empty()) {
@@ -216,7 +216,7 @@ impl Log {
     }
 
     /// Runs `work`, which frees space or closes the log; if the disk is full, releases the reserve and retries once.
-    fn freeing<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn with_reserve<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         match work() {
             Err(StoreError::NoSpace { .. }) if self.room.release() => work(),
             done => done,
@@ -237,7 +237,7 @@ impl Log {
     /// missing records are damage and not the result of a crash. On a full disk, the log stays open and everything in
     /// it is durable.
     pub(crate) fn close(&self, now: u64) -> Result<(), StoreError> {
-        match self.freeing(|| self.seal_and_close(now)) {
+        match self.with_reserve(|| self.seal_and_close(now)) {
             Err(StoreError::NoSpace { .. }) => self.flush(),
             closed => closed,
         }
@@ -263,7 +263,7 @@ impl Log {
 
     /// Reverts [`close`](Self::close); durable when this returns.
     pub(crate) fn reopen(&self) -> Result<(), StoreError> {
-        self.freeing(|| self.reopen_at(&mut self.tip()))
+        self.with_reserve(|| self.reopen_at(&mut self.tip()))
     }
 
     fn reopen_at(&self, tip: &mut Tip) -> Result<(), StoreError> {
@@ -297,7 +297,7 @@ impl Log {
         if uses.is_empty() {
             return Ok(false);
         }
-        self.freeing(|| {
+        self.with_reserve(|| {
             if tip.active.is_none() {
                 self.begin(&mut tip, now)?;
             }

@@ -23,7 +23,7 @@ const MARGIN: u64 = 8 << 10;
 /// Maximum number of bytes appended before free space is queried again.
 const ASK: u64 = 16 << 20;
 
-/// Free space of the disk, as far as the store needs to know.
+/// Free space of the disk, as last queried by the store.
 pub(super) struct Room {
     storage: Arc<dyn Storage>,
     /// Bytes that may be appended before free space is queried again.

@@ -51,15 +51,22 @@ pub struct PolicyConfig {
     pub absent: AbsentRule,
     /// Tier of tensors and frames written without an explicit tier or pin. Default hot.
     pub first_tier: Tier,
-    /// Maximum total size in bytes of tensors at 7 and 5 bits; above it, the least recently used go from 7 to 5.
-    /// Default 64 MiB.
+    /// Lowest tier of a tick, except absent: a tensor keeps at least these bits however rarely it is used. Default 6 bits.
+    pub least_tier: Tier,
+    /// Maximum total size in bytes of all tensors. If set, it decides the tiers instead of scores and thresholds: a tick
+    /// lowers precision only while the total exceeds the budget, and then where it adds the least error to reads. Nothing
+    /// is evicted. Data within its `residency` is left alone. Default none.
+    pub budget: Option<u64>,
+    /// Maximum total size in bytes of warm tensors: those with at most 7 bits, but more than `least_tier`. Above it, the
+    /// least recently used go from 7 bits to 5, or to `least_tier` if that has more. Default 64 MiB.
     pub warm_byte_cap: u64,
     /// Share of the cap that must stay free for a tensor to return to 7 bits. Default 0.2.
     pub warm_hysteresis: f32,
-    /// Minimum time between downgrades from 7 to 5 bits for the cap. Default 1 minute.
+    /// Minimum time between downgrades for the cap. Default 1 minute.
     pub warm_downgrade_interval: Duration,
 }
 
+/// The [`careful`](PolicyConfig::careful) policy.
 impl Default for PolicyConfig {
     fn default() -> Self {
         const MINUTE: u64 = 60;
@@ -79,6 +86,8 @@ impl Default for PolicyConfig {
             absent_age_threshold: Duration::from_secs(24 * HOUR),
             absent: AbsentRule::Reconstructable,
             first_tier: Tier::Hot,
+            least_tier: Tier::B6,
+            budget: None,
             warm_byte_cap: 64 << 20,
             warm_hysteresis: 0.2,
             warm_downgrade_interval: Duration::from_secs(MINUTE),
@@ -108,10 +117,17 @@ impl PolicyConfig {
         time("absent_age_threshold", self.absent_age_threshold, Duration::ZERO)?;
         number("warm_hysteresis", self.warm_hysteresis, 0.0, 0.99)?;
         time("warm_downgrade_interval", self.warm_downgrade_interval, Duration::ZERO)?;
-        if self.first_tier == Tier::Absent {
-            return Err(PolicyError::NoData { field: "first_tier", tier: self.first_tier });
+        for (field, tier) in [("first_tier", self.first_tier), ("least_tier", self.least_tier)] {
+            if tier == Tier::Absent {
+                return Err(PolicyError::NoData { field, tier });
+            }
         }
         Ok(())
+    }
+
+    /// Returns the tier of warm tensors that the cap downgrades: 5 bits, or more if the lowest tier has more.
+    pub(super) fn capped_tier(&self) -> Tier {
+        Tier::WarmAggressive.min(self.least_tier)
     }
 
     /// Returns the score below which a tensor leaves the tier that it entered at `threshold`.

@@ -29,7 +29,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Returns whether the policy may re-encode the data at `tier`.
-    pub(super) fn may_fall_to(&self, tier: Tier, config: &PolicyConfig) -> bool {
+    pub(super) fn may_step_down_to(&self, tier: Tier, config: &PolicyConfig) -> bool {
         if self.stored == Tier::Lossless || self.pinned.is_some_and(|pin| tier > pin) {
             return false;
         }
@@ -44,26 +44,26 @@ impl Candidate {
 /// Total error bound that a tensor's data would have at each tier, summed over all encodings since the last `put`.
 /// Unknown bounds are infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TierBounds([f32; 6]);
+pub struct TierBounds([f32; Tier::COUNT]);
 
 impl TierBounds {
     /// Creates bounds in the order of [`Tier::ALL`].
     #[must_use]
-    pub const fn new(bounds: [f32; 6]) -> Self {
+    pub const fn new(bounds: [f32; Tier::COUNT]) -> Self {
         Self(bounds)
     }
 
     /// Returns the bound at `tier`.
     #[must_use]
     pub const fn at(self, tier: Tier) -> f32 {
-        self.0[tier as usize]
+        self.0[tier.rank()]
     }
 }
 
 /// All bounds unknown.
 impl Default for TierBounds {
     fn default() -> Self {
-        Self([f32::INFINITY; 6])
+        Self([f32::INFINITY; Tier::COUNT])
     }
 }
 
@@ -94,8 +94,8 @@ enum Class {
 
 /// Decides about a single tensor at `now`; [`plan`](super::plan()) also applies the cap on warm bytes.
 ///
-/// Data steps down one tier at a time, from 8 bits to 7 to 3 to none, each step after the minimum residency.
-/// 5 bits are used where 3 are not allowed, or for the cap. A pinned tensor is written at its pin; data above the pin
+/// Data steps down one tier at a time, from 16 bits to 8 to 7 to [`least_tier`](PolicyConfig::least_tier) to none, each
+/// step after the minimum residency. 5 bits are used where fewer are not allowed, or for the cap. A pinned tensor is written at its pin; data above the pin
 /// steps down with its use, but never below the pin. A pin at absent has no effect. Lossless data is never re-encoded.
 #[must_use]
 pub fn decide(config: &PolicyConfig, now: u64, candidate: &Candidate) -> Decision {
@@ -110,7 +110,7 @@ pub fn decide(config: &PolicyConfig, now: u64, candidate: &Candidate) -> Decisio
     let step = if resident { step(config, now, c, score, class) } else { None };
     let wanted = match c.pinned {
         Some(pin) if pin != Tier::Absent => pin,
-        _ => step.filter(|tier| *tier != Tier::Absent).unwrap_or_else(|| wanted(c, class)),
+        _ => step.filter(|tier| *tier != Tier::Absent).unwrap_or_else(|| wanted(config, c, class)),
     };
     Decision { step, wanted }
 }
@@ -120,7 +120,7 @@ fn class(score: f32, current: Tier, config: &PolicyConfig) -> Class {
     let least = |threshold: f32, reached: bool| if reached { config.falls_below(threshold) } else { threshold };
     if score >= least(config.hot_min, current <= Tier::Hot) {
         Class::Hot
-    } else if score >= least(config.warm_min, current <= Tier::WarmAggressive) {
+    } else if score >= least(config.warm_min, current < config.least_tier) {
         Class::Warm
     } else {
         Class::Cold
@@ -129,28 +129,33 @@ fn class(score: f32, current: Tier, config: &PolicyConfig) -> Class {
 
 /// Returns the next tier below the stored one, if the use asks for it and the tensor allows it.
 fn step(config: &PolicyConfig, now: u64, c: &Candidate, score: f32, class: Class) -> Option<Tier> {
-    let below: &[Tier] = match (c.stored, class) {
-        (Tier::Hot, Class::Warm | Class::Cold) => &[Tier::Warm],
-        (Tier::Warm, Class::Cold) => &[Tier::Cold, Tier::WarmAggressive],
-        (Tier::WarmAggressive, Class::Cold) => &[Tier::Cold],
-        (Tier::Cold, Class::Cold)
-            if score < config.absent_min_score && c.usage.age(now) > millis(config.absent_age_threshold) =>
-        {
-            &[Tier::Absent]
-        }
-        _ => &[],
+    let least = config.least_tier;
+    if c.stored >= least {
+        let unused = score < config.absent_min_score && c.usage.age(now) > millis(config.absent_age_threshold);
+        let evicts = class == Class::Cold && unused && c.stored != Tier::Absent;
+        return (evicts && c.may_step_down_to(Tier::Absent, config)).then_some(Tier::Absent);
+    }
+    let below: &[Tier] = match class {
+        Class::Hot => &[],
+        Class::Warm | Class::Cold if c.stored < Tier::Hot => &[Tier::Hot],
+        Class::Warm | Class::Cold if c.stored == Tier::Hot => &[Tier::Warm],
+        Class::Warm => &[],
+        Class::Cold => &[least, config.capped_tier()],
     };
-    below.iter().copied().find(|tier| c.may_fall_to(*tier, config))
+    let allowed = |tier: &Tier| *tier > c.stored && *tier <= least && c.may_step_down_to(*tier, config);
+    below.iter().copied().find(allowed)
 }
 
 /// Returns the tier of the next write according to use: at least the bits that are stored.
-fn wanted(c: &Candidate, class: Class) -> Tier {
+fn wanted(config: &PolicyConfig, c: &Candidate, class: Class) -> Tier {
+    // Use never asks for more than 8 bits, even if the lowest tier has more.
+    let (least, capped) = (config.least_tier.max(Tier::Hot), config.capped_tier());
     let by_use = match class {
         Class::Hot => Tier::Hot,
         // Stays at 5 bits until the plan, which knows the cap, grants 7.
-        Class::Warm if c.wanted == Tier::WarmAggressive => Tier::WarmAggressive,
-        Class::Warm => Tier::Warm,
-        Class::Cold => Tier::Cold,
+        Class::Warm if c.wanted == capped && c.stored >= capped && capped < config.least_tier => capped,
+        Class::Warm => Tier::Warm.min(least),
+        Class::Cold => least,
     };
     by_use.min(c.stored)
 }

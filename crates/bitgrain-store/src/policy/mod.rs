@@ -11,10 +11,14 @@
 //! | `score.rs` | score from 0 to 1024 |
 //! | `decision.rs` | decision for one tensor |
 //! | `plan.rs` | plan for all tensors, including the cap on warm bytes |
+//! | `budget.rs` | plan for a limit on the total size |
+//! | `preset.rs` | named policies: `careful`, `adr019`, `budget` |
 
+mod budget;
 mod config;
 mod decision;
 mod plan;
+mod preset;
 mod score;
 mod shared_usage;
 mod usage;
@@ -22,6 +26,7 @@ mod usage;
 pub use config::{AbsentRule, PolicyConfig, PolicyError};
 pub use decision::{Candidate, Decision, TierBounds, decide};
 pub use plan::{CapState, PlannedMove, PlannedWish, Reason, TierPlan, estimated_bytes, plan};
+pub use preset::Preset;
 pub use score::{MAX_SCORE, score};
 pub use shared_usage::SharedUsage;
 pub use usage::Usage;

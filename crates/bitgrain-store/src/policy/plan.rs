@@ -1,7 +1,9 @@
-//! Plan for all tensors: each decided on its own, then the cap on the total size of warm tensors.
+//! Plan for all tensors: each decided on its own, then the cap on the total size of warm tensors; or a budget for all of
+//! them.
 
 use std::cmp::Reverse;
 
+use super::budget::plan_budget;
 use super::config::millis;
 use super::{Candidate, Decision, PolicyConfig, decide};
 use crate::Tier;
@@ -12,7 +14,7 @@ const CLOCK_ERROR: u64 = 24 * 3_600_000;
 /// State of the cap between plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CapState {
-    /// Time of the last downgrade from 7 to 5 bits for the cap.
+    /// Time of the last downgrade for the cap.
     pub last_downgrade: Option<u64>,
 }
 
@@ -24,12 +26,15 @@ pub struct TierPlan {
     pub moves: Vec<PlannedMove>,
     /// Tensors whose wanted tier changes, in the order of the candidates.
     pub wishes: Vec<PlannedWish>,
-    /// Size in bytes of warm tensors (7 and 5 bits) before the plan.
+    /// Size in bytes of warm tensors before the plan.
     pub warm_bytes_before: u64,
     /// Estimated size in bytes of warm tensors after the plan.
     pub warm_bytes_after: u64,
     /// State to pass to the next plan once this one has been executed.
     pub state: CapState,
+    /// Estimated size in bytes beyond the budget after the plan, because residency, pins, error limits, the lowest tier or
+    /// lossless tensors do not allow fewer bits. 0 without a budget.
+    pub over_budget: u64,
 }
 
 /// Data to re-encode with fewer bits.
@@ -50,6 +55,8 @@ pub enum Reason {
     Use,
     /// The total size of warm tensors exceeded the cap.
     WarmCap,
+    /// The total size of all tensors exceeded the budget.
+    Budget,
 }
 
 /// A change of a wanted tier.
@@ -64,9 +71,11 @@ pub struct PlannedWish {
 /// Plans for all tensors at `now`. The plan does not depend on the order of the candidates, except for tensors last
 /// used in the same millisecond: the earlier candidate is taken first.
 ///
-/// Warm tensors are those at 7 and 5 bits. While their total size exceeds the cap, the least recently used go from 7 to
-/// 5 bits, regardless of residency, at most once per interval. A return to 7 bits is granted only while the hysteresis'
-/// share of the cap stays free, the most recently used first.
+/// Warm tensors have at most 7 bits, but more than the lowest tier. While their total size exceeds the cap, the least
+/// recently used go to 5 bits, or to the lowest tier if that has more, regardless of residency, at most once per interval.
+/// A return to 7 bits is granted only while the hysteresis' share of the cap stays free, the most recently used first.
+///
+/// With a [`budget`](PolicyConfig::budget), only the total size matters; scores and cap do not apply.
 #[must_use]
 pub fn plan(
     config: &PolicyConfig,
@@ -75,16 +84,22 @@ pub fn plan(
     state: &CapState,
 ) -> TierPlan {
     let mut plan = TierPlan { state: *state, ..TierPlan::default() };
+    if let Some(budget) = config.budget {
+        plan_budget(config, now, candidates, budget, &mut plan);
+        return plan;
+    }
+    let capped = config.capped_tier();
     let (mut falling, mut rising) = (Vec::new(), Vec::new());
     for (index, c) in candidates.into_iter().enumerate() {
-        // 5 bits were what the cap allowed last time; the question is open again.
-        let asked = if c.wanted == Tier::WarmAggressive { Tier::Warm } else { c.wanted };
+        // 5 bits were what the cap allowed last time; the question is open again. At the lowest tier, use may have asked for
+        // no more.
+        let asked = if c.wanted == capped && capped < config.least_tier { Tier::Warm } else { c.wanted };
         let Decision { step, wanted } = decide(config, now, &Candidate { wanted: asked, ..c });
-        if is_warm(c.stored) {
+        if is_warm(c.stored, config) {
             plan.warm_bytes_before = plan.warm_bytes_before.saturating_add(c.bytes);
         }
         let tier = step.unwrap_or(c.stored);
-        if is_warm(tier) {
+        if is_warm(tier, config) {
             let bytes = estimated_bytes(c.bytes, c.stored, tier);
             plan.warm_bytes_after = plan.warm_bytes_after.saturating_add(bytes);
         }
@@ -94,7 +109,7 @@ pub fn plan(
         let held = c.pinned.is_some_and(|pin| pin != Tier::Absent);
         let (last, bytes, stored, before) = (c.usage.last, c.bytes, c.stored, c.wanted);
         let entry = Entry { last, index, bytes, stored, wanted, before, held };
-        if step.is_none() && c.stored == Tier::Warm && c.may_fall_to(Tier::WarmAggressive, config) {
+        if step.is_none() && is_warm(c.stored, config) && c.stored < capped && c.may_step_down_to(capped, config) {
             falling.push(entry);
         } else if step.is_none() && c.stored > Tier::Warm && wanted == Tier::Warm && !held {
             rising.push(entry);
@@ -124,7 +139,7 @@ struct Entry {
 }
 
 impl TierPlan {
-    /// Moves warm tensors from 7 to 5 bits while the total exceeds the cap, unless the last downgrade was too recent.
+    /// Moves warm tensors to fewer bits while the total exceeds the cap, unless the last downgrade was too recent.
     fn shrink(&mut self, config: &PolicyConfig, now: u64, mut falling: Vec<Entry>) {
         let interval = millis(config.warm_downgrade_interval);
         let due = self.state.last_downgrade.is_none_or(|last| {
@@ -139,25 +154,27 @@ impl TierPlan {
                 self.wish(&entry, entry.wanted);
                 continue;
             }
-            let tier = Tier::WarmAggressive;
+            let tier = config.capped_tier();
             self.moves.push(PlannedMove { index: entry.index, tier, reason: Reason::WarmCap });
-            let saved = entry.bytes.saturating_sub(estimated_bytes(entry.bytes, entry.stored, tier));
+            let left = warm_bytes(entry.bytes, entry.stored, tier, config);
+            let saved = entry.bytes.saturating_sub(left);
             self.warm_bytes_after -= saved.min(self.warm_bytes_after);
             self.state.last_downgrade = Some(now);
             self.wish(&entry, if entry.wanted == Tier::Warm { tier } else { entry.wanted });
         }
     }
 
-    /// Grants 7 bits to tensors below while the total stays clear of the cap, and 5 bits otherwise.
+    /// Grants 7 bits to tensors below while the total stays clear of the cap, and the capped tier otherwise.
     fn grant(&mut self, config: &PolicyConfig, mut rising: Vec<Entry>) {
         rising.sort_unstable_by_key(|entry| (Reverse(entry.last), entry.index));
-        let limit = clear_of_cap(config);
+        let limit = cap_for_upgrades(config);
         let mut promised = self.warm_bytes_after;
         for entry in rising {
-            let has = if is_warm(entry.stored) { entry.bytes } else { 0 };
-            let with =
-                |tier| (promised - has.min(promised)).saturating_add(estimated_bytes(entry.bytes, entry.stored, tier));
-            let tier = if with(Tier::Warm) <= limit { Tier::Warm } else { Tier::WarmAggressive };
+            let has = if is_warm(entry.stored, config) { entry.bytes } else { 0 };
+            let with = |tier| {
+                (promised - has.min(promised)).saturating_add(warm_bytes(entry.bytes, entry.stored, tier, config))
+            };
+            let tier = if with(Tier::Warm) <= limit { Tier::Warm } else { config.capped_tier() };
             promised = with(tier);
             self.wish(&entry, tier);
         }
@@ -184,6 +201,7 @@ pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
     // Half bits per value: the code and its share of a 32-bit scale.
     let half_bits = |tier: Tier| match tier {
         Tier::Lossless => 64,
+        Tier::F16 => 32,
         Tier::Absent => 0,
         tier => 2 * u64::from(tier.bits()) + 1,
     };
@@ -198,12 +216,18 @@ pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
     (bytes / from).saturating_mul(to).saturating_add((bytes % from * to).div_ceil(from))
 }
 
-const fn is_warm(tier: Tier) -> bool {
-    matches!(tier, Tier::Warm | Tier::WarmAggressive)
+/// Returns whether a tier counts for the cap: at most 7 bits, but more than the lowest tier.
+pub(super) fn is_warm(tier: Tier, config: &PolicyConfig) -> bool {
+    tier == Tier::Warm || (tier > Tier::Warm && tier < config.least_tier)
+}
+
+/// Estimates the size at tier `to`, if that counts for the cap; otherwise 0.
+fn warm_bytes(bytes: u64, from: Tier, to: Tier, config: &PolicyConfig) -> u64 {
+    if is_warm(to, config) { estimated_bytes(bytes, from, to) } else { 0 }
 }
 
 /// Returns the total size in bytes up to which 7 bits are granted again.
-fn clear_of_cap(config: &PolicyConfig) -> u64 {
+fn cap_for_upgrades(config: &PolicyConfig) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

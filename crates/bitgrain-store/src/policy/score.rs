@@ -33,7 +33,7 @@ pub fn score(usage: &Usage, now: u64, config: &PolicyConfig) -> f32 {
 
 /// Returns 1 halved after every `half_life`, with linear interpolation: within 7 % of the exponential, and
 /// bit-identical on every machine, unlike `exp2`.
-fn halved(age: u64, half_life: u64) -> f32 {
+pub(super) fn halved(age: u64, half_life: u64) -> f32 {
     let Some(exponent) = u32::try_from(age / half_life).ok().and_then(|n| 127_u32.checked_sub(n)) else { return 0.0 };
     let start = f32::from_bits(exponent << 23); // 2^-n; 0 at n = 127
     let share = (age % half_life) as f32 / half_life as f32;

@@ -48,14 +48,14 @@ impl Usage {
     pub(super) fn in_new_period(&self, now: u64, config: &PolicyConfig) -> (u64, f32) {
         let periods = self.periods_since(now, config);
         let window = if self.accesses == 0 { 0 } else { shifted(self.window, periods) };
-        let faded = self.sound_ema() * power(1.0 - config.ema_weight, periods);
+        let faded = self.valid_ema() * power(1.0 - config.ema_weight, periods);
         (window | 1, (faded + config.ema_weight).min(1.0))
     }
 
     /// Returns window and average at `now`. The current period does not yet count as one without an access.
     pub(super) fn seen_at(&self, now: u64, config: &PolicyConfig) -> (u64, f32) {
         let over = self.periods_since(now, config).saturating_sub(1);
-        (shifted(self.window, over), self.sound_ema() * power(1.0 - config.ema_weight, over))
+        (shifted(self.window, over), self.valid_ema() * power(1.0 - config.ema_weight, over))
     }
 
     /// Returns milliseconds since the last access.
@@ -68,7 +68,7 @@ impl Usage {
     }
 
     /// Returns the average, limited to 0..=1 because it may come from a damaged file.
-    fn sound_ema(&self) -> f32 {
+    fn valid_ema(&self) -> f32 {
         if self.ema.is_nan() { 0.0 } else { self.ema.clamp(0.0, 1.0) }
     }
 }

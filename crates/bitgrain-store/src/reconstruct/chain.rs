@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_that_got_in_anyway_ends_as_too_deep() {
+    fn a_cycle_on_disk_is_reported_as_too_deep() {
         let round = links(&[("a", "b"), ("b", "a")]);
         assert!(matches!(chain(&round, &"a".into()), Err(StoreError::ReconstructionDepthExceeded { .. })));
     }
 
     #[test]
-    fn cycles_of_any_length_are_refused_when_written() {
+    fn cycles_of_any_length_are_rejected() {
         let cycle = |id: &str, base: &str| {
             let found = check_link(&links(&THREE), &id.into(), &base.into());
             matches!(found, Err(StoreError::ReconstructionCycle { .. }))
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn data_stays_if_a_dependent_would_be_out_of_reach() {
+    fn data_stays_if_a_dependent_would_be_too_deep() {
         // a depends on b, b on c; c has data and could be reconstructed from d.
         let (absent, all) = (links(&THREE[..2]), dependents(&THREE));
         check_drop(&absent, &all, &"c".into(), &"d".into()).expect("three in all");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_at_the_limit_takes_no_more() {
+    fn dropping_data_at_the_depth_limit_is_rejected() {
         let refused = check_drop(&links(&THREE), &dependents(&THREE), &"z".into(), &"a".into());
         assert!(matches!(refused, Err(StoreError::ReconstructionDepthExceeded { .. })));
         check_drop(&links(&THREE), &dependents(&THREE), &"z".into(), &"b".into()).expect("z, b, c, d");

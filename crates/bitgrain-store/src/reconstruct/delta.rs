@@ -64,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_tensor_comes_back_from_base_and_delta_within_its_bound(
+        fn a_tensor_is_reconstructed_from_base_and_delta_within_its_bound(
             pairs in prop::collection::vec((-1e3_f32..1e3, -1.0_f32..1.0), 1..300), exponent in -120..116_i32,
         ) {
             let size = 2.0_f32.powi(exponent);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_beyond_f32_are_refused_and_named() {
+    fn sums_beyond_f32_are_rejected_with_their_index() {
         let base = Approximate { values: vec![0.0, f32::MAX], bound: 0.0 };
         let delta = Approximate { values: vec![1.0, f32::MAX], bound: 0.0 };
         assert!(matches!(apply_delta(base, &delta), Err(StoreError::ReconstructionOverflow { index: 1 })));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn different_lengths_are_refused() {
+    fn different_lengths_are_rejected() {
         let one = Approximate { values: vec![1.0], bound: 0.0 };
         let none = Approximate { values: vec![], bound: 0.0 };
         assert!(matches!(apply_delta(one, &none), Err(StoreError::ShapeMismatch { expected: 1, got: 0 })));

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn added_and_removed_dependents_leave_no_entries() {
+    fn adding_and_removing_dependents_leaves_no_entries() {
         let mut index = DependentIndex::default();
         let [a, b, base] = ["a", "b", "base"].map(TensorId::from);
         index.add(b.clone(), base.clone());

@@ -110,8 +110,8 @@ impl Files {
                 Ok(opened) => Some(opened),
                 // The header is durable before anything is written after it.
                 Err(Unusable::Torn) if expected.is_none() => continue,
-                Err(Unusable::Torn) => return_or_note(on_damage, report, number, "the segment has no header")?,
-                Err(Unusable::Damaged(what)) => return_or_note(on_damage, report, number, &what)?,
+                Err(Unusable::Torn) => fail_or_report(on_damage, report, number, "the segment has no header")?,
+                Err(Unusable::Damaged(what)) => fail_or_report(on_damage, report, number, &what)?,
                 Err(Unusable::Failed(error)) => return Err(error),
             };
             let Some((segment, len)) = opened else {
@@ -144,7 +144,7 @@ impl Files {
             if previous >= manifest.log_from && !self.live.contains(&previous) {
                 // Reported once: it may be the last segment of a closed log.
                 if !self.damaged.contains(&previous) {
-                    return_or_note::<()>(on_damage, report, previous, "the segment is missing")?;
+                    fail_or_report::<()>(on_damage, report, previous, "the segment is missing")?;
                 }
                 self.damaged.insert(previous);
             }
@@ -229,7 +229,7 @@ fn open(storage: &dyn Storage, number: u64, store: &[u8; 16]) -> Result<Opened, 
 }
 
 /// Returns damage as an error, or adds it to the report.
-fn return_or_note<T>(
+fn fail_or_report<T>(
     on_damage: OnDamage,
     report: &mut RecoveryReport,
     number: u64,

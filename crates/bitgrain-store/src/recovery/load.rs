@@ -177,7 +177,7 @@ impl Loaded {
             }
             EntryKind::Frame(index) => {
                 let tier = Tier::of_code(entry.tier).unwrap_or(Tier::Hot);
-                Change::Frame { key, place, index, tier }
+                Change::Frame { key, place, index, tier, rewritten: entry.rewritten }
             }
             EntryKind::Delete => {
                 self.deleted.push((key.clone(), entry.sequence));

@@ -102,7 +102,7 @@ pub(crate) fn recover(
         segments.insert(one.segment);
         report.segments += 1;
     }
-    note_strays(strays, config.on_damage, &mut report)?;
+    report_strays(strays, config.on_damage, &mut report)?;
     load_uses(index, &uses, &deleted)?;
     report.tensors = index.len();
     report.leftovers = files.leftovers(&manifest);
@@ -162,9 +162,9 @@ fn fill(index: &Index, loaded: &mut [Loaded], policy: &PolicyConfig) -> Vec<Stra
 }
 
 /// Reports readable frames that depend on a lost record as damage.
-fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut RecoveryReport) -> Result<(), StoreError> {
+fn report_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut RecoveryReport) -> Result<(), StoreError> {
     strays.sort_by_key(|stray| (stray.place.sequence, stray.index));
-    for Stray { key, place, index } in strays {
+    for Stray { key, place, index, .. } in strays {
         let (segment, offset, id) = (place.segment.name(), place.offset, Some(TensorId::of_key(&key)));
         let what = format!("frame {index} is intact, but a record that it depends on is missing");
         if on_damage == OnDamage::Refuse {

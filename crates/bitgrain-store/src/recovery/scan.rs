@@ -63,7 +63,7 @@ impl<'a> Scan<'a> {
                 End::Torn { offset, error } | End::Bad { offset, error } => (*offset, error),
             };
             // Records after a crash declare how much is durable; a bad record within that range is damage.
-            let Some(next) = rotten(bytes, header, offset, tail) else { break };
+            let Some(next) = find_after_damage(bytes, header, offset, tail) else { break };
             if on_damage == OnDamage::Refuse {
                 return Err(segment.damaged(offset, id_at(bytes, header, offset).as_ref(), error));
             }
@@ -121,7 +121,7 @@ fn id_at(bytes: &[u8], header: &SegmentHeader, offset: u64) -> Option<TensorId> 
 }
 
 /// Returns the next good record after a bad one at `bad`, if the bad one is damaged rather than cut off by a crash.
-fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<u64> {
+fn find_after_damage(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<u64> {
     let first = find_record(bytes, header, bad + 1)?;
     if tail == Tail::Sealed {
         return Some(first); // sealed segments were durable as a whole

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_locked_once_and_says_by_whom() {
+    fn a_folder_is_locked_once_and_names_the_lock_holder() {
         let folder = tempfile::tempdir().expect("a folder");
         let first = LocalFolder::lock(folder.path(), true).expect("nobody else has it");
         let Err(StoreError::Locked { pid }) = LocalFolder::lock(folder.path(), true) else { panic!("locked twice") };
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_once_and_readers_write_nothing() {
+    fn names_are_unique_and_readers_cannot_write() {
         let folder = tempfile::tempdir().expect("a folder");
         let nested = folder.path().join("a/b");
         let local = LocalFolder::lock(&nested, true).expect("made with its parents");

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_given_up_though_a_forked_process_has_its_files_open() {
+    fn a_lock_is_released_even_if_a_forked_process_has_its_files_open() {
         let folder = tempfile::tempdir().expect("a folder");
         let first = take(folder.path()).expect("free");
         // Duplicated descriptors, as in a forked process.
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_folder_stays_locked_when_its_lock_file_is_removed_or_replaced() {
+    fn a_folder_stays_locked_if_its_lock_file_is_removed_or_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(NAME);
         let first = take(folder.path()).expect("free");
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_removed_lock_file_is_noticed_without_folder_locks() {
+    fn a_removed_lock_file_is_detected_without_folder_locks() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut lock = take(folder.path()).expect("free");
         lock.folder = None;

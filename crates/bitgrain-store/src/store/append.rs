@@ -1,16 +1,15 @@
 //! Appending frames to temporal tensors, which are sequences of tensors with one shape.
 
-use bitgrain_codec::BitWidth;
-use bitgrain_formats::segment::{Accuracy, Content, Encoding, FrameHead, TensorHead};
+use bitgrain_formats::segment::{Accuracy, Content, Encoding, FrameHead, FrameValues, TensorHead};
 
 use super::edit::Edit;
-use super::frame_head::{lossless_head, stored_head, tier_of};
+use super::frame_head::{float_head, stored_head, tier_of};
 use super::limits::{check_max_error, check_shape};
 use super::lookup::Found;
 use super::{Core, TensorStore};
 use crate::log::Record;
 use crate::temporal::{FrameConfig, FrameEncoder, FrameRole};
-use crate::{Provenance, StoreError, TensorId, Tier, blocks};
+use crate::{Provenance, StoreError, TensorId, Tier, blocks, half};
 
 /// Result of appending a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,7 +87,7 @@ impl TensorStore {
         core.log()?.check()?;
         let key = id.key();
         // Held while encoding, because a frame depends on the frames before it.
-        let _held = core.hold_one(&key);
+        let _held = core.lock_tensor(&key);
         let mut appending = Appending::new(core, id, shape)?;
         appending.max_error = max_error.or(appending.max_error);
         let encoded = appending.encode(core, frame, time)?;
@@ -127,7 +126,7 @@ pub(super) struct Appended {
 impl<'a> Appending<'a> {
     pub(super) fn new(core: &Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
         let key = id.key();
-        let Some(mut found) = core.find(&key) else { return Self::anew(core, id, shape) };
+        let Some(mut found) = core.find(&key) else { return Self::start(core, id, shape) };
         let next = found.frame_count(id)?;
         let expected = core.reader().shape(&found, id)?;
         if expected != shape {
@@ -142,7 +141,7 @@ impl<'a> Appending<'a> {
     }
 
     /// Starts the frames of a tensor that does not exist, or that an earlier change of the batch deletes.
-    pub(super) fn anew(core: &Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
+    pub(super) fn start(core: &Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
         let settings = FrameConfig { block: core.config.block_len, ..core.config.frames };
         let encoder = FrameEncoder::new(settings, super::limits::elements(shape)?);
         Ok(Self { id, shape: shape.to_vec(), known: false, found: None, encoder, next: 0, max_error: None })
@@ -154,35 +153,53 @@ impl<'a> Appending<'a> {
             return Err(StoreError::NonFinite { index });
         }
         let pin = self.found.as_ref().and_then(|found| found.traits.pinned).filter(|pin| *pin != Tier::Absent);
-        let asked = pin.unwrap_or_else(|| core.default_tier(self.found.as_ref()));
+        let asked = pin.unwrap_or(core.config.policy.first_tier);
         if asked == Tier::Lossless {
             return Ok(self.lossless(values, time));
         }
-        for tier in Tier::ALL.into_iter().rev().filter(|tier| (Tier::Hot..=asked).contains(tier)) {
-            let Some(width) = tier.width() else { continue };
+        for tier in Tier::ALL.into_iter().rev().filter(|tier| (Tier::F16..=asked).contains(tier)) {
+            let Some(width) = tier.width() else { return self.half(values, time) };
             let mut encoder = self.encoder.clone();
             encoder.set_config(FrameConfig { width, ..encoder.config() });
             let frame = encoder.encode(values)?;
-            match self.max_error.filter(|wanted| frame.head.bound > *wanted) {
-                Some(wanted) if tier == Tier::Hot => {
-                    return Err(StoreError::BoundExceeded { tier, wanted, got: frame.head.bound });
-                }
-                Some(_) => {}
-                None => {
-                    let head = stored_head(self.next, tier, &self.shape, time, &frame.head);
-                    (self.encoder, self.next) = (encoder, self.next + 1);
-                    return Ok(Appended { head, role: frame.head.role, body: frame.body });
-                }
+            if self.max_error.is_none_or(|wanted| frame.head.bound <= wanted) {
+                let head = stored_head(self.next, tier, &self.shape, time, &frame.head);
+                (self.encoder, self.next) = (encoder, self.next + 1);
+                return Ok(Appended { head, role: frame.head.role, body: frame.body });
             }
         }
         Err(StoreError::NotTemporal { id: self.id.clone() })
     }
 
-    /// Stores the next frame unchanged. Later frames cannot share scales with it or be differences to it.
+    /// Stores the next frame unchanged.
     fn lossless(&mut self, values: &[f32], time: u64) -> Appended {
         let mut body = vec![0; 4 * values.len()];
         blocks::write_raw(values, &mut body);
-        let head = lossless_head(self.next, &self.shape, time);
+        self.floats(Tier::Lossless, FrameValues::Raw, Accuracy::EXACT, body, time)
+    }
+
+    /// Stores the next frame as f16, or unchanged if it exceeds the range of f16.
+    fn half(&mut self, values: &[f32], time: u64) -> Result<Appended, StoreError> {
+        let (tier, largest) = (Tier::F16, bitgrain_codec::max_abs(values));
+        if !half::fits(largest) {
+            let mut body = vec![0; 4 * values.len()];
+            blocks::write_raw(values, &mut body);
+            return Ok(self.floats(tier, FrameValues::Raw, Accuracy::EXACT, body, time));
+        }
+        let mut body = vec![0; 2 * values.len()];
+        let cost = half::encode(values, largest, &mut body)?;
+        match self.max_error.filter(|wanted| cost.bound > *wanted) {
+            Some(wanted) => Err(StoreError::BoundExceeded { tier, wanted, got: cost.bound }),
+            None => {
+                let accuracy = Accuracy::new(cost.bound, cost.measured);
+                Ok(self.floats(tier, FrameValues::Half, accuracy, body, time))
+            }
+        }
+    }
+
+    /// Returns a frame of floats. Later frames cannot share scales with it or be differences to it.
+    fn floats(&mut self, tier: Tier, values: FrameValues, accuracy: Accuracy, body: Vec<u8>, time: u64) -> Appended {
+        let head = float_head(self.next, tier, &self.shape, time, values, accuracy);
         self.encoder.skip();
         self.next += 1;
         Appended { head, role: FrameRole::Key, body }
@@ -221,6 +238,11 @@ impl<'a> Appending<'a> {
 /// Returns tier, bits and errors of a frame.
 fn provenance_of(head: &FrameHead) -> Provenance {
     let tier = tier_of(head);
-    let bits = head.width.map_or(Tier::Lossless.bits(), BitWidth::bits);
-    Provenance { tier, bits, bound: head.accuracy.bound(), measured: head.accuracy.measured(), depth: 0 }
+    Provenance {
+        tier,
+        bits: head.values.bits(),
+        bound: head.accuracy.bound(),
+        measured: head.accuracy.measured(),
+        depth: 0,
+    }
 }

@@ -170,7 +170,7 @@ impl WriteBatch<'_> {
         let core = &self.store.core;
         core.log()?.check()?;
         let keys: Vec<Key> = self.changes.iter().map(|change| change.id().key()).collect();
-        let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+        let _held = core.lock_tensors(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
         let before: Vec<bool> = keys.iter().map(|key| core.find(key).is_some()).collect();
         let now = core.now();
         let ids: Vec<TensorId> = self.changes.iter().map(|change| change.id().clone()).collect();
@@ -194,7 +194,7 @@ impl WriteBatch<'_> {
                         None => {
                             let begun = match replaced.get(id) {
                                 None => Appending::new(core, id, shape)?,
-                                Some(true) => Appending::anew(core, id, shape)?,
+                                Some(true) => Appending::start(core, id, shape)?,
                                 Some(false) => return Err(StoreError::NotTemporal { id: id.clone() }),
                             };
                             appending.push((id.clone(), begun));

@@ -64,7 +64,7 @@ fn change_of(record: &Record<'_>, place: Place) -> Option<Change> {
         }
         Content::Frame(_, head) => {
             let tier = Tier::of_code(head.tier).unwrap_or(Tier::Hot);
-            Change::Frame { key, place, index: head.index, tier }
+            Change::Frame { key, place, index: head.index, tier, rewritten: head.rewritten }
         }
         Content::Delete(_) => Change::Delete { key },
         Content::Usage => return None,

@@ -1,6 +1,6 @@
 //! Copying of tensors between stores without re-encoding.
 
-use bitgrain_formats::segment::{Content, TensorHead};
+use bitgrain_formats::segment::{Content, FrameHead, TensorHead};
 
 use super::remove::delete_record;
 use super::{Core, TensorStore};
@@ -51,7 +51,7 @@ impl TensorStore {
             body = &body[..head.parts().map_or(0, |parts| parts.data.end)];
             head.reconstruct = None;
         }
-        let _held = there.hold(&[&key]);
+        let _held = there.lock_tensors(&[&key]);
         there.links().check_free(&id)?;
         let time = whole.view.head.stamp.time;
         let mut records = Vec::from_iter(there.find(&key).map(|_| delete_record(&id, there.now())));
@@ -81,7 +81,8 @@ fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, Sto
             Err(StoreError::Damaged { .. }) => break,
             Err(error) => return Err(error),
         };
-        let head = record::frame_head(&whole.view, place, id)?.clone();
+        // In the other store, every frame follows the one before it.
+        let head = FrameHead { rewritten: None, ..record::frame_head(&whole.view, place, id)?.clone() };
         let time = whole.view.head.stamp.time;
         bytes += whole.body.len();
         copied += 1;

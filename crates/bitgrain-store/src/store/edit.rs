@@ -107,7 +107,7 @@ impl Core {
             draft.body_mut()[..data].copy_from_slice(&whole.body[..data]);
             draft.body_mut()[data..].copy_from_slice(tail);
             draft.checksum();
-            let _held = self.hold(&[&key, &other]);
+            let _held = self.lock_tensors(&[&key, &other]);
             if is_unchanged(self.find(&key).as_ref(), Some(&seen)) {
                 let _linking = matches!(edit, Edit::Reconstruct(_)).then(|| self.linking());
                 if !check()? {

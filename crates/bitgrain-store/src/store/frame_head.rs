@@ -1,7 +1,7 @@
 //! Conversion between the frame heads of records and of the frame codec.
 
 use bitgrain_codec::{BlockLen, ScaleType};
-use bitgrain_formats::segment::{Accuracy, FrameHead, Role, ScaleType as StoredScales};
+use bitgrain_formats::segment::{Accuracy, FrameHead, FrameValues, Role, ScaleType as StoredScales};
 
 use crate::Tier;
 use crate::temporal::{EncodedFrameHead, FrameRole};
@@ -21,26 +21,34 @@ pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, he
     };
     let accuracy = Accuracy::new(head.bound, head.measured);
     let shape = shape.to_vec();
-    let (width, block) = (Some(head.width), head.block);
-    FrameHead { index, role, shape, tier: tier.code(), width, block, scales, accuracy, time }
+    let (values, block) = (FrameValues::Codes(head.width), head.block);
+    FrameHead { index, role, shape, tier: tier.code(), values, block, scales, accuracy, time, rewritten: None }
 }
 
-/// Returns the head of frame `index` with values stored as f32.
-pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> FrameHead {
+/// Returns the head of frame `index` with values stored as f32 or f16.
+pub(super) fn float_head(
+    index: u64,
+    tier: Tier,
+    shape: &[usize],
+    time: u64,
+    values: FrameValues,
+    accuracy: Accuracy,
+) -> FrameHead {
     FrameHead {
         index,
         role: Role::Key,
         shape: shape.to_vec(),
-        tier: Tier::Lossless.code(),
-        width: None,
+        tier: tier.code(),
+        values,
         block: BlockLen::DEFAULT,
         scales: StoredScales::F16,
-        accuracy: Accuracy::EXACT,
+        accuracy,
         time,
+        rewritten: None,
     }
 }
 
-/// Converts a stored head for the frame codec; `None` if the values are stored as f32. Invalid distances, to frames
+/// Converts a stored head for the frame codec; `None` if the values are stored as floats. Invalid distances, to frames
 /// that are not earlier, become 0, which the decoder rejects.
 pub(super) fn coded_head(stored: &FrameHead) -> Option<EncodedFrameHead> {
     let back = |other: u64| stored.index.checked_sub(other).and_then(|back| u32::try_from(back).ok()).unwrap_or(0);
@@ -52,7 +60,7 @@ pub(super) fn coded_head(stored: &FrameHead) -> Option<EncodedFrameHead> {
     };
     Some(EncodedFrameHead {
         role,
-        width: stored.width?,
+        width: stored.values.width()?,
         block: stored.block,
         scale_type: match stored.scales {
             StoredScales::F16 => ScaleType::F16,

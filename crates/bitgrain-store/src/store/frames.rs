@@ -31,7 +31,9 @@ impl TensorStore {
     pub fn frames(&self, id: impl Into<TensorId>, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
         let id = id.into();
         let found = self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
-        self.core.reader().frames(&found, &id, range)
+        let frames = self.core.reader().frames(&found, &id, range.clone())?;
+        self.core.frame_runs.touch(&id.key(), &range, self.core.now(), &self.core.config.policy);
+        Ok(frames)
     }
 
     /// Returns the number of frames of a temporal tensor.

@@ -41,7 +41,7 @@ impl Core {
 
     /// Resets usage timestamps that are further in the future than the tolerance to `now`. The next usage record
     /// contains them, so this happens once.
-    pub(super) fn redate(&self, now: u64) {
+    pub(super) fn reset_future_dates(&self, now: u64) {
         let mut ahead = Vec::new();
         self.index.for_each(|entry| {
             if is_ahead(entry.usage.load().last, now) {

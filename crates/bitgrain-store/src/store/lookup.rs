@@ -29,6 +29,13 @@ impl Found {
         }
     }
 
+    /// Returns a value that changes when a frame is added or re-encoded, but not when compaction moves one. Sequence numbers
+    /// only increase, so their sum does too.
+    pub(super) fn frames_version(&self) -> (usize, u64) {
+        let frames = self.frames.as_ref().map_or(&[][..], |frames| frames);
+        (frames.len(), frames.iter().fold(0, |sum: u64, frame| sum.wrapping_add(frame.sequence)))
+    }
+
     /// Returns the total size of its records in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.place.len + self.frames.iter().flat_map(|frames| frames.iter()).map(|frame| frame.len).sum::<u64>()
@@ -37,7 +44,7 @@ impl Found {
 
 /// Returns whether the tensor was not changed between two lookups.
 pub(super) fn is_unchanged(before: Option<&Found>, now: Option<&Found>) -> bool {
-    let version = |found: &Found| (found.place.sequence, found.frames.as_ref().map(|frames| frames.len()));
+    let version = |found: &Found| (found.place.sequence, found.frames_version());
     before.map(version) == now.map(version)
 }
 

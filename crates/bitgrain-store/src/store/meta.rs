@@ -98,7 +98,7 @@ impl Reader<'_> {
                     updated = last.max(updated);
                     worst
                 }
-                Encoding::Raw | Encoding::Blocks(_) => provenance_of(head),
+                Encoding::Raw | Encoding::Half | Encoding::Blocks(_) => provenance_of(head),
             };
             Ok(TensorMeta {
                 id: id.clone(),

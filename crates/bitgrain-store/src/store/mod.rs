@@ -13,6 +13,7 @@ mod edit;
 mod folder;
 mod frame_encoders;
 mod frame_head;
+mod frame_runs;
 mod frames;
 mod future_dates;
 mod get;
@@ -27,6 +28,7 @@ mod reader;
 mod reconstruction;
 mod remove;
 mod retier;
+mod retier_frames;
 mod snapshot;
 mod stats;
 mod tick;
@@ -42,6 +44,7 @@ pub use self::append::FrameProvenance;
 pub use self::batch::{Changes, WriteBatch};
 pub use self::compact::{CompactOptions, CompactReport};
 use self::frame_encoders::Encoders;
+use self::frame_runs::FrameRuns;
 pub use self::frames::Frame;
 pub use self::get::StoredTensor;
 use self::links::LinkTable;
@@ -96,6 +99,7 @@ struct Core {
     /// Held while links are added, so that two threads cannot close a cycle together.
     linking: Mutex<()>,
     encoders: Mutex<Encoders>,
+    frame_runs: FrameRuns,
     /// Held during compaction, and by operations that need a fixed set of segments.
     compacting: Mutex<()>,
     report: RecoveryReport,
@@ -195,7 +199,7 @@ impl Core {
     }
 
     /// Takes the writer lock of one tensor.
-    fn hold_one(&self, key: &[u8]) -> MutexGuard<'_, ()> {
+    fn lock_tensor(&self, key: &[u8]) -> MutexGuard<'_, ()> {
         self.stripes[self.stripe(key)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -205,7 +209,7 @@ impl Core {
     }
 
     /// Takes the writer locks of several tensors.
-    fn hold(&self, keys: &[&[u8]]) -> Vec<MutexGuard<'_, ()>> {
+    fn lock_tensors(&self, keys: &[&[u8]]) -> Vec<MutexGuard<'_, ()>> {
         let mut stripes: Vec<usize> = keys.iter().map(|key| self.stripe(key)).collect();
         // Sorted and without duplicates, so that two threads cannot deadlock.
         stripes.sort_unstable();

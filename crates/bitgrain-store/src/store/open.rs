@@ -47,6 +47,7 @@ impl TensorStore {
             links: Mutex::new(links),
             linking: Mutex::new(()),
             encoders: Mutex::default(),
+            frame_runs: super::frame_runs::FrameRuns::default(),
             compacting: Mutex::new(()),
             report: found.report,
         };

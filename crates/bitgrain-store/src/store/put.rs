@@ -51,7 +51,7 @@ impl TensorStore {
             // Encoded without a lock; retries if another writer changed the entry, because its tier may differ.
             let seen = core.find(&put.key);
             put.encode(core, seen.as_ref())?;
-            let _held = core.hold_one(&put.key);
+            let _held = core.lock_tensor(&put.key);
             if !is_unchanged(core.find(&put.key).as_ref(), seen.as_ref()) {
                 continue;
             }
@@ -131,7 +131,7 @@ impl<'a> Put<'a> {
             self.coded = Some(coded);
             match limit {
                 Some(wanted) if bound > wanted => {
-                    if asked || tier == Tier::Hot {
+                    if asked || tier == Tier::F16 {
                         return Err(StoreError::BoundExceeded { tier, wanted, got: bound });
                     }
                 }

@@ -35,7 +35,7 @@ impl TensorStore {
             let (seen, there) = (core.find(&key), core.found(base, &base.key())?);
             let prepared = core.prepare(shape, reconstruct, &there)?;
             let kept = seen.as_ref().map(|found| Kept::read(found, &id)).transpose()?.unwrap_or_default();
-            let _held = core.hold(&[&key, &base.key()]);
+            let _held = core.lock_tensors(&[&key, &base.key()]);
             let _linking = core.linking();
             let unchanged = |key: &[u8], seen: Option<&Found>| is_unchanged(core.find(key).as_ref(), seen);
             if !unchanged(&key, seen.as_ref()) || !unchanged(&base.key(), Some(&there)) {

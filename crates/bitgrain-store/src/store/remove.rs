@@ -40,7 +40,7 @@ impl TensorStore {
                 freed.push(core.detach(id, buffer)?);
             }
             let keys: Vec<Key> = needing.iter().chain([&id]).map(TensorId::key).collect();
-            let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+            let _held = core.lock_tensors(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
             core.found(&id, &id.key())?;
             let unchanged =
                 keys.iter().zip(&freed).all(|(key, freed)| is_unchanged(core.find(key).as_ref(), Some(&freed.seen)));

@@ -39,14 +39,14 @@ impl Core {
         let recoded = tensors.par_iter().zip(&mut buffers).map(|(tensor, buffer)| self.recode(tensor, buffer));
         let recoded = recoded.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<Key> = tensors.iter().map(|t| t.id.key()).collect();
-        let _held = self.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+        let _held = self.lock_tensors(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
         // Held until the links are updated: concurrent evictions could otherwise make a chain too long.
         let _linking = tensors.iter().any(|tensor| tensor.tier == Tier::Absent).then(|| self.linking());
         let mut dropped = HashSet::new();
         let (mut outcomes, mut records) = (Vec::new(), Vec::new());
         for ((tensor, key), recoded) in tensors.iter().zip(&keys).zip(recoded) {
             let unchanged = |recoded: &Recoded<'_>| is_unchanged(self.find(key).as_ref(), Some(&recoded.seen));
-            let Some(recoded) = recoded.filter(|r| unchanged(r) && self.may_go(tensor, r, &dropped)) else {
+            let Some(recoded) = recoded.filter(|r| unchanged(r) && self.may_evict(tensor, r, &dropped)) else {
                 outcomes.push(Outcome::Skipped);
                 continue;
             };
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// Returns whether the data can be evicted together with that of `dropped` without breaking a dependent.
-    fn may_go(&self, tensor: &Retier, recoded: &Recoded<'_>, dropped: &HashSet<TensorId>) -> bool {
+    fn may_evict(&self, tensor: &Retier, recoded: &Recoded<'_>, dropped: &HashSet<TensorId>) -> bool {
         let reconstructable = recoded.seen.traits.reconstructable;
         tensor.tier != Tier::Absent || self.links().may_drop(self, &tensor.id, reconstructable, dropped)
     }

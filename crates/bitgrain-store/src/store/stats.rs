@@ -17,7 +17,7 @@ pub struct StoreStats {
     /// Total number of frames.
     pub frames: u64,
     /// Statistics per tier, in the order of [`Tier::ALL`]. A temporal tensor counts for the lowest tier of its frames.
-    pub tiers: [TierStats; 6],
+    pub tiers: [TierStats; Tier::COUNT],
     /// Number of segments.
     pub segments: usize,
     /// Total size of the segments in bytes.
@@ -51,7 +51,7 @@ impl TensorStore {
     /// Returns [`StoreError::Damaged`] or [`StoreError::Io`].
     pub fn stats(&self) -> Result<StoreStats, StoreError> {
         let core = &self.core;
-        core.learn_all()?;
+        core.load_facts()?;
         let none = |tier| TierStats { tier, tensors: 0, bytes: 0, f32_bytes: 0, worst_bound: 0.0 };
         let mut stats = StoreStats {
             tensors: 0,
@@ -74,7 +74,7 @@ impl TensorStore {
             stats.tensors += 1;
             stats.temporal += usize::from(entry.traits.temporal);
             stats.frames += frames;
-            let tier = &mut stats.tiers[usize::from(entry.traits.tier.code())];
+            let tier = &mut stats.tiers[entry.traits.tier.rank()];
             tier.tensors += 1;
             tier.bytes += entry.places().map(|place| place.len).sum::<u64>();
             let times = if entry.traits.temporal { frames } else { 1 };
@@ -84,7 +84,7 @@ impl TensorStore {
         for key in temporal {
             let Some(found) = core.find(&key) else { continue };
             let (worst, _) = core.reader().worst_frame(&found, &TensorId::of_key(&key))?;
-            let tier = &mut stats.tiers[usize::from(found.traits.tier.code())];
+            let tier = &mut stats.tiers[found.traits.tier.rank()];
             tier.worst_bound = tier.worst_bound.max(worst.bound);
         }
         for segment in core.segments.all() {
@@ -99,7 +99,7 @@ impl TensorStore {
 
 impl super::Core {
     /// Reads the heads of tensors whose size and bound are not in the index yet.
-    pub(super) fn learn_all(&self) -> Result<(), StoreError> {
+    pub(super) fn load_facts(&self) -> Result<(), StoreError> {
         let mut unknown = Vec::new();
         self.index.for_each(|entry| {
             if entry.facts().is_none() {
@@ -109,19 +109,19 @@ impl super::Core {
         // Small reads that mostly wait for the disk, so they run in parallel.
         unknown.par_chunks(256).try_for_each(|unknown| {
             let mut buffer = Vec::new();
-            unknown.iter().try_for_each(|(key, place)| self.learn(key, place, &mut buffer))
+            unknown.iter().try_for_each(|(key, place)| self.set_facts(key, place, &mut buffer))
         })
     }
 
     /// Reads the head of one tensor into its index entry.
-    fn learn(&self, key: &[u8], place: &Place, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
+    fn set_facts(&self, key: &[u8], place: &Place, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
         let id = TensorId::of_key(key);
         let view = record::read_head(place, Some(&id), buffer)?;
         let head = record::tensor_head(&view, place, &id)?;
         let (count, bound) = (head.count() as u64, head.accuracy.bound());
         self.index.with(key, |entry| {
             if entry.place.is(place) {
-                entry.learn(count, bound);
+                entry.set_facts(count, bound);
             }
         });
         Ok(())

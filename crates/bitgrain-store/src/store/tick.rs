@@ -1,11 +1,15 @@
 //! Ticks: apply the tier policy to the store.
 
+use std::ops::Range;
+
 use bitgrain_codec::bound;
 use rayon::prelude::*;
 
 use super::future_dates::{cap_at, changed_at, limit_date};
+use super::lookup::Found;
 use super::tier_moves::{Looked, Mover, tier_move};
 use super::{Core, TensorStore};
+use crate::id::Key;
 use crate::policy::{Candidate, Reason, TierBounds, TierPlan, plan};
 use crate::{StoreError, TensorId, Tier};
 
@@ -14,6 +18,8 @@ use crate::{StoreError, TensorId, Tier};
 pub struct TierMove {
     /// Id of the tensor.
     pub id: TensorId,
+    /// Range of frames, if the tensor is temporal: its frames are moved in runs, old ones before new ones.
+    pub frames: Option<Range<u64>>,
     /// Tier of its data before the move.
     pub from: Tier,
     /// Tier of its data after the move.
@@ -36,6 +42,8 @@ pub struct TickPlan {
     pub warm_bytes_before: u64,
     /// Estimated size of warm tensors in bytes after the tick.
     pub warm_bytes_after: u64,
+    /// Estimated size in bytes by which all tensors would exceed the budget of the policy after the tick.
+    pub over_budget: u64,
 }
 
 /// Result of a tick; returned by [`TensorStore::tick`].
@@ -52,12 +60,18 @@ pub struct TickReport {
     pub bytes_before: u64,
     /// Size in bytes of the moved records after the tick.
     pub bytes_after: u64,
+    /// Estimated size in bytes by which all tensors exceed the budget of the policy: new data, pins, error limits
+    /// and lossless tensors keep their bits.
+    pub over_budget: u64,
 }
 
 impl TensorStore {
     /// Applies the policy to every tensor, as of `now_ms` in milliseconds since 1970: rarely used tensors are
     /// re-encoded with fewer bits. No other operation lowers the precision of stored data. Also persists the usage and
-    /// the wanted tier of each tensor. Frames of temporal tensors are not re-encoded.
+    /// the wanted tier of each tensor.
+    ///
+    /// Frames of a temporal tensor are re-encoded in runs, each a key frame with the frames that depend on it. The last run
+    /// ages with the use of the tensor, an old one with the reads of its own frames in this process. Frames are not evicted.
     ///
     /// Call it periodically, for example every few minutes. Changes are committed in small batches: after a crash,
     /// every tensor has either its old or its new precision.
@@ -70,20 +84,23 @@ impl TensorStore {
         let (core, now) = (&self.core, now_ms);
         core.log()?.check()?;
         core.check_time(now)?;
-        core.redate(now);
+        core.reset_future_dates(now);
+        core.forget_runs();
         let cap = core.index.cap(); // not locked: a concurrent tick only finds less to do
         let (tensors, plan) = core.plan(now, &cap)?;
-        for wish in &plan.wishes {
+        // Frames are written at the first tier whatever their use, so runs have no wanted tier.
+        for wish in plan.wishes.iter().filter(|wish| tensors[wish.index].frames.is_none()) {
             // `touch` marks the entry as dirty, so that the wanted tier is written below.
             core.index.touch(&tensors[wish.index].key, |_| {}, |entry| entry.want(wish.tier));
         }
-        let mut mover = Mover::new(core, &tensors, now, plan.wishes.len());
-        let done = mover.carry_out_all(&plan.moves).and_then(|()| {
+        let wishes = plan.wishes.iter().filter(|wish| tensors[wish.index].frames.is_none()).count();
+        let mut mover = Mover::new(core, &tensors, now, wishes);
+        let done = mover.execute_all(&plan.moves).and_then(|()| {
             core.index.set_cap(plan.state);
             core.log()?.write_uses(now)?;
             core.log()?.flush()
         });
-        let report = mover.report;
+        let report = TickReport { over_budget: plan.over_budget, ..mover.report };
         done.map_err(|error| error.after("tick", report.moves.len(), plan.moves.len(), "moves"))?;
         Ok(report)
     }
@@ -101,9 +118,15 @@ impl TensorStore {
         let (tensors, plan) = core.plan(now, &cap)?;
         Ok(TickPlan {
             moves: plan.moves.iter().map(|planned| tier_move(planned, &tensors)).collect(),
-            wishes: plan.wishes.iter().map(|wish| (tensors[wish.index].id(), wish.tier)).collect(),
+            wishes: plan
+                .wishes
+                .iter()
+                .filter(|wish| tensors[wish.index].frames.is_none())
+                .map(|wish| (tensors[wish.index].id(), wish.tier))
+                .collect(),
             warm_bytes_before: plan.warm_bytes_before,
             warm_bytes_after: plan.warm_bytes_after,
+            over_budget: plan.over_budget,
         })
     }
 }
@@ -114,11 +137,14 @@ impl Core {
         let mut limited = false;
         self.index.for_each(|entry| limited |= entry.traits.max_error.is_some() && entry.facts().is_none());
         if limited {
-            self.learn_all()?;
+            self.load_facts()?;
         }
         let mut tensors = Vec::with_capacity(self.index.len());
+        let mut temporal = Vec::new();
         self.index.for_each(|entry| {
-            if !entry.traits.temporal {
+            if entry.traits.temporal {
+                temporal.push((entry.key.clone(), Found::of(entry)));
+            } else {
                 let traits = entry.traits;
                 let candidate = Candidate {
                     usage: limit_date(entry.usage.load(), now),
@@ -132,10 +158,14 @@ impl Core {
                     bytes: entry.place.len,
                 };
                 let bound = traits.max_error.and(entry.facts()).map(|(_, bound)| bound);
-                tensors.push(Looked { key: entry.key.clone(), candidate, bound });
+                tensors.push(Looked { key: entry.key.clone(), candidate, bound, frames: None });
             }
         });
-        tensors.par_sort_unstable_by(|a, b| a.key.cmp(&b.key)); // for a deterministic plan
+        for (key, found) in temporal {
+            self.look_at_frames(now, key, &found, &mut tensors)?;
+        }
+        let order = |looked: &Looked| looked.frames.as_ref().map_or(0, |frames| frames.start);
+        tensors.par_sort_unstable_by(|a, b| a.key.cmp(&b.key).then(order(a).cmp(&order(b)))); // for a deterministic plan
         for tensor in &mut tensors {
             if let Some(bound) = tensor.bound {
                 tensor.candidate.bounds = bounds_after(tensor.candidate.stored, bound);
@@ -147,11 +177,41 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Adds the runs of a temporal tensor to the candidates.
+    fn look_at_frames(&self, now: u64, key: Key, found: &Found, tensors: &mut Vec<Looked>) -> Result<(), StoreError> {
+        let (runs, config) = (self.frame_runs(&key, found)?, &self.config.policy);
+        let last = runs.len().saturating_sub(1);
+        for (i, run) in runs.into_iter().enumerate() {
+            let usage = if i == last { found.usage } else { self.frame_runs.usage(&key, &run, config) };
+            let candidate = Candidate {
+                usage: limit_date(usage, now),
+                stored: run.tier,
+                wanted: run.tier,
+                changed_at: changed_at(run.changed_at, now),
+                pinned: found.traits.pinned,
+                // A limit that every bound meets: it only prevents eviction, which frames do not support.
+                max_error: Some(found.traits.max_error.unwrap_or(f32::INFINITY)),
+                bounds: TierBounds::default(),
+                reconstructable: false,
+                bytes: run.bytes,
+            };
+            let bound = found.traits.max_error.map(|_| run.bound);
+            tensors.push(Looked { key: key.clone(), candidate, bound, frames: Some(run.frames) });
+        }
+        Ok(())
+    }
+}
+
 /// Returns upper limits for the bound of the data at each tier. The current bound limits the step between codes, and
 /// thus the magnitude of the values.
 fn bounds_after(stored: Tier, now: f32) -> TierBounds {
-    let Some(width) = stored.width() else { return TierBounds::default() };
-    let largest = 2.0 * now * (f32::from(width.qmax()) + 1.0);
+    let largest = match stored.width() {
+        Some(width) => 2.0 * now * (f32::from(width.qmax()) + 1.0),
+        // The bound of f16 is 2^-11 of the largest value or more; without an error, the values are f32.
+        None if stored == Tier::F16 && now > 0.0 => now * 2048.0,
+        None => return TierBounds::default(),
+    };
     TierBounds::new(Tier::ALL.map(|tier| match tier.width() {
         _ if tier == stored => now,
         Some(width) => (now + bound(width, largest)).next_up(),

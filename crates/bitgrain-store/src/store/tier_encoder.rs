@@ -4,8 +4,7 @@ use bitgrain_codec::{BlockFormat, EncodeOptions, NonFinite, QuantConfig, TwoLeve
 use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
 
 use super::draft_pool;
-use crate::blocks;
-use crate::{Provenance, StoreError, Tier};
+use crate::{Provenance, StoreError, Tier, blocks, half};
 
 /// Encoding settings besides the tier.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +27,12 @@ impl TierEncoder {
     pub(super) fn encode(self, tier: Tier, values: &[f32], more: &[u8]) -> Result<Coded, StoreError> {
         let Some(width) = tier.width() else {
             blocks::make_finite(values, NonFinite::Reject, 1)?;
-            return Ok(plain(tier, values, more));
+            let largest = bitgrain_codec::max_abs(values);
+            return if tier == Tier::F16 && half::fits(largest) {
+                as_half(values, largest, more)
+            } else {
+                Ok(plain(tier, values, more))
+            };
         };
         let format = BlockFormat::choose(width, self.block, self.two_level, values)?;
         let options = EncodeOptions::from(&QuantConfig { two_level: self.two_level, ..QuantConfig::default() });
@@ -41,6 +45,17 @@ impl TierEncoder {
         draft.checksum();
         Ok(Coded { tier, encoding: Encoding::Blocks(format), accuracy, draft })
     }
+}
+
+/// Stores values as f16.
+fn as_half(values: &[f32], largest: f32, more: &[u8]) -> Result<Coded, StoreError> {
+    let mut draft = draft_pool::take(2 * values.len() + more.len());
+    let (data, rest) = draft.body_mut().split_at_mut(2 * values.len());
+    let cost = half::encode(values, largest, data)?;
+    rest.copy_from_slice(more);
+    draft.checksum();
+    let accuracy = Accuracy::new(cost.bound, cost.measured);
+    Ok(Coded { tier: Tier::F16, encoding: Encoding::Half, accuracy, draft })
 }
 
 /// Stores values unchanged, or none for the absent tier.

@@ -100,12 +100,12 @@ fn verify_segment(segment: &std::sync::Arc<Segment>, report: &mut VerifyReport) 
         Ok(Ok(parsed)) if parsed == segment.header => {}
         Ok(Ok(_)) => report.note(segment.name(), 0, None, "the header belongs to another segment".into()),
         Ok(Err(error)) => report.note(segment.name(), 0, None, error.to_string()),
-        Err(error) => return cut_short(error, segment, report),
+        Err(error) => return report_truncation(error, segment, report),
     }
     let Some(sealed) = segment.sealed.get() else { return verify_open(segment, report) };
     let mut tail = [0; Trailer::LEN];
     if let Err(error) = segment.read(sealed.len - tail.len() as u64, &mut tail) {
-        return cut_short(error, segment, report);
+        return report_truncation(error, segment, report);
     }
     let trailer = match Trailer::parse(&tail, &segment.header, sealed.len) {
         Ok(Some(trailer)) => trailer,
@@ -168,7 +168,7 @@ fn verify_open(segment: &Segment, report: &mut VerifyReport) -> Result<(), Store
     let end = segment.end.load(std::sync::atomic::Ordering::Relaxed);
     let mut bytes = vec![0; segment.memory_len(end)?];
     if let Err(error) = segment.read(0, &mut bytes) {
-        return cut_short(error, segment, report);
+        return report_truncation(error, segment, report);
     }
     let mut offset = SegmentHeader::LEN as u64;
     while offset < end {
@@ -193,7 +193,7 @@ fn verify_open(segment: &Segment, report: &mut VerifyReport) -> Result<(), Store
 }
 
 /// Reports a truncated file as damage; returns any other error.
-fn cut_short(error: StoreError, segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
+fn report_truncation(error: StoreError, segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
     match error {
         StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::UnexpectedEof => {
             report.note(segment.name(), 0, None, "the file was truncated".into());

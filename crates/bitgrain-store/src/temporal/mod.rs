@@ -4,7 +4,7 @@
 //! frame's scales while those fit, or as differences to the decoded key frame where that takes fewer bytes. Any frame
 //! can be read with at most two others: the key frame and the frame whose scales it shares. Values are never clamped,
 //! and a difference never has a larger bound than the frame would have on its own. Layout:
-//! `spec/blocks.md#scales-apart`.
+//! `spec/blocks.md#separate-scales`.
 //!
 //! ```
 //! use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameConfig, RunDecoder};

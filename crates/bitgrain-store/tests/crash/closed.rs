@@ -10,7 +10,7 @@ use crate::points::{Tally, quiet};
 use crate::script::{Op, script};
 use crate::session::{Session, Settings};
 use crate::view::{Sight, View};
-use crate::world::World;
+use crate::world::{Part, Version, World};
 
 /// Operations of a script.
 const SCRIPT: usize = 25;
@@ -91,10 +91,11 @@ fn salvage(image: &Image, file: &str, ever: &World) -> Result<(), String> {
         let sight = match View::parts(&store, &meta) {
             Ok(parts) => Sight { parts, meta },
             Err(_) if meta.provenance.tier == Tier::Absent => continue, // what it is made of may be lost
+            Err(StoreError::FrameOutOfRun { .. }) => continue, // an older version of the frame it depends on is left
             Err(error) => return Err(error.to_string()),
         };
         let versions = ever.0.get(&sight.meta.id).map_or(&[][..], |versions| versions);
-        if !versions.iter().any(|version| beginning(&sight, version).is_ok()) {
+        if !versions.iter().any(|version| beginning(&sight, version).is_ok()) && !of_any_version(&sight, versions) {
             return Err(format!("{} is nothing that was ever put", sight.meta.id));
         }
     }
@@ -154,4 +155,14 @@ fn missing_files_of_a_closed_store_are_reported_by_name() {
         explore(seed, &mut tally).unwrap_or_else(|why| panic!("{why}"));
     }
     println!("{tally:?}");
+}
+
+/// Returns whether every frame was put at some time. Losing records of re-encoded frames leaves older versions of them next
+/// to newer frames.
+pub(crate) fn of_any_version(sight: &Sight, versions: &[Arc<Version>]) -> bool {
+    let was = |(at, part): (usize, &Part)| {
+        let same = |version: &Arc<Version>| version.parts.get(at).is_some_and(|want| part.is(want).is_ok());
+        versions.iter().filter(|version| version.temporal).any(same)
+    };
+    sight.meta.frames.is_some() && sight.parts.iter().enumerate().all(was)
 }

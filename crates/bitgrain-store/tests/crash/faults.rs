@@ -128,7 +128,7 @@ pub(crate) fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
 }
 
 #[test]
-fn a_full_disk_refuses_a_write_and_takes_it_once_there_is_room() {
+fn a_write_fails_on_a_full_disk_and_succeeds_once_space_is_free() {
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()).expect("opens");
     store.put("before", &[3], &[1.0, 2.0, 3.0]).expect("there is room");
@@ -148,7 +148,7 @@ fn a_full_disk_refuses_a_write_and_takes_it_once_there_is_room() {
 }
 
 #[test]
-fn a_sync_that_fails_stops_writes_but_not_reads_until_the_store_is_opened_again() {
+fn a_failed_sync_stops_writes_but_not_reads_until_reopening() {
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()).expect("opens");
     store.put("before", &[1], &[1.0]).expect("the disk is well");

@@ -32,7 +32,7 @@ impl Clock for Hasty {
 }
 
 fn config(sync: SyncMode) -> StoreConfig {
-    let policy = PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() };
+    let policy = PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::adr019() };
     StoreConfig { sync, segment_bytes: 60_000, clock: Arc::new(Hasty), policy, ..StoreConfig::default() }
 }
 

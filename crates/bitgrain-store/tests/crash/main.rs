@@ -37,13 +37,13 @@ mod writers;
 use points::Tally;
 
 #[test]
-fn nothing_acknowledged_is_lost_in_a_crash() {
+fn a_crash_loses_no_acknowledged_write() {
     let tally = soak::simulate(1, 5_000).unwrap_or_else(|why| panic!("{why}"));
     println!("{tally:?}");
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_when_a_process_is_killed() {
+fn killing_a_process_loses_no_acknowledged_write() {
     let mut tally = Tally::default();
     kill::explore(1, 20, &mut tally).unwrap_or_else(|why| panic!("{why}"));
     println!("{tally:?}");

@@ -26,32 +26,32 @@ pub(crate) fn catch(mutant: Mutant) {
 }
 
 #[test]
-fn the_same_crashes_lose_nothing_without_a_fault() {
+fn the_same_crashes_lose_nothing_without_an_injected_fault() {
     simulate(SEED, POINTS).unwrap_or_else(|why| panic!("{why}"));
 }
 
 #[test]
-fn files_that_are_not_synced_are_noticed() {
+fn unsynced_files_are_detected() {
     catch(Mutant::SkipFsync);
 }
 
 #[test]
-fn names_that_are_not_synced_are_noticed() {
+fn unsynced_names_are_detected() {
     catch(Mutant::SkipFolderFsync);
 }
 
 #[test]
-fn an_early_acknowledgement_is_noticed() {
+fn an_early_acknowledgment_is_detected() {
     catch(Mutant::EarlyAcknowledgement);
 }
 
 #[test]
-fn a_manifest_before_its_segments_is_noticed() {
+fn a_manifest_written_before_its_segments_is_detected() {
     catch(Mutant::ManifestFirst);
 }
 
 #[test]
-fn checksums_that_are_not_compared_are_noticed() {
+fn unverified_checksums_are_detected() {
     let why = rot::every_bit(Checksums::Recomputed).expect_err("bits flip unnoticed without checksums");
     println!("{why}");
 }

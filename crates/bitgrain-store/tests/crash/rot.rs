@@ -283,7 +283,7 @@ fn named(error: &StoreError, file: &str) -> Result<(), String> {
 }
 
 #[test]
-fn every_flipped_bit_is_found_or_does_not_matter() {
+fn every_flipped_bit_is_detected_or_harmless() {
     let tally = every_bit(Checksums::AsWritten).unwrap_or_else(|why| panic!("{why}"));
     println!("{tally:?}");
     assert!(tally.total() > 10_000, "{tally:?}");

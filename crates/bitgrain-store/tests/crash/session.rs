@@ -217,7 +217,7 @@ impl Session {
             segment_bytes: self.settings.segment_bytes,
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             // Evict data as well, because a crash must not leave an eviction half done.
-            policy: PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() },
+            policy: PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::adr019() },
             ..StoreConfig::default()
         }
     }
@@ -286,7 +286,23 @@ impl Session {
 
     /// Returns the provenance of a tensor after a tick, without reading the tensor, because reads count as use.
     fn retiered(&self, world: &mut World, id: &TensorId, known: bool) -> Result<(), String> {
-        let Some(old) = world.version(id).filter(|version| !version.temporal) else { return Ok(()) };
+        let Some(old) = world.version(id) else { return Ok(()) };
+        if old.temporal {
+            // Runs of frames are moved one by one, so a tick that was interrupted may leave any mixture.
+            let mut new = Version::clone(old);
+            let frames = if known {
+                let read = self.store().snapshot().frames(id, 0..old.parts.len() as u64);
+                read.map_err(|error| format!("{id} after a tick: {error}"))?
+            } else {
+                Vec::new()
+            };
+            let recorded = frames.iter().map(|frame| Some(frame.provenance.into())).chain(std::iter::repeat(None));
+            new.parts.iter_mut().zip(recorded).for_each(|(part, recorded)| part.recorded = recorded);
+            if new.parts.iter().zip(&old.parts).any(|(new, old)| new.recorded != old.recorded) {
+                world.set(id.clone(), new);
+            }
+            return Ok(());
+        }
         let recorded = if known {
             let meta = self.store().meta(id).map_err(|error| format!("{id} after a tick: {error}"))?;
             Some(meta.provenance.into())

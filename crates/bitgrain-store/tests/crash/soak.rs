@@ -52,7 +52,7 @@ fn asked(what: &str, otherwise: u64) -> u64 {
 
 #[test]
 #[ignore = "takes as long as one likes: `cargo xtask crash`"]
-fn nothing_acknowledged_is_lost_at_any_length() {
+fn a_long_run_loses_no_acknowledged_write() {
     let seed = asked("BITGRAIN_CRASH_SEED", 1);
     let points = usize::try_from(asked("BITGRAIN_CRASH_POINTS", 10_000)).expect("a number that fits");
     let kills = usize::try_from(asked("BITGRAIN_CRASH_KILLS", 50)).expect("a number that fits");

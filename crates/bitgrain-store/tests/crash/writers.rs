@@ -140,7 +140,7 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_when_several_threads_write_and_another_compacts() {
+fn concurrent_writes_and_compaction_lose_no_acknowledged_write() {
     let mut tally = Tally::default();
     for seed in 0..6 {
         explore(seed, 50, &mut tally).unwrap_or_else(|why| panic!("{why}"));

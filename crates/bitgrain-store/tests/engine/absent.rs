@@ -14,7 +14,7 @@ fn factor(source: &str, scale: f32) -> Reconstruction {
 }
 
 #[test]
-fn a_delta_brings_back_what_was_wanted_after_reopening() {
+fn a_delta_reconstructs_the_wanted_values_after_reopening() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("base", &[100], &wave(1, 100)).expect("put");
@@ -84,7 +84,7 @@ fn an_attached_policy_stays_until_a_put() {
 }
 
 #[test]
-fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
+fn an_absent_tensor_without_a_policy_reads_as_zeros_or_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = super::with_clock(1_000_000);
     let zeros = StoreConfig { absent_reads: AbsentReads::Zeros, ..super::evicting(config.clone()) };
@@ -98,7 +98,7 @@ fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
     assert_eq!(store.meta("x").expect("there").provenance.tier, Tier::Absent);
     let tensor = store.get("x").expect("zeros");
     assert_eq!((&tensor.values[..], tensor.provenance.bound), (&[0.0; 3][..], f32::INFINITY));
-    let absent = store.stats().expect("readable").tiers[5];
+    let absent = store.stats().expect("readable").tiers[8];
     assert_eq!((absent.tier, absent.tensors, absent.worst_bound), (Tier::Absent, 1, f32::INFINITY));
     let limit = store.set_max_error("x", Some(1.0));
     assert!(matches!(limit, Err(StoreError::BoundExceeded { tier: Tier::Absent, .. })), "{limit:?}");
@@ -110,7 +110,7 @@ fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
 }
 
 #[test]
-fn a_tick_leaves_no_tensor_too_far_from_data() {
+fn a_tick_does_not_make_reconstruction_chains_too_deep() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = super::with_clock(1_000_000);
     let store = TensorStore::open(folder.path(), config).expect("opens");

@@ -40,7 +40,7 @@ fn the_last_change_of_an_id_counts() {
 }
 
 #[test]
-fn changes_outlive_the_borrow_of_their_store_and_go_on() {
+fn changes_outlive_their_batch_and_can_be_extended() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     let mut batch = store.batch();
@@ -58,7 +58,7 @@ fn changes_outlive_the_borrow_of_their_store_and_go_on() {
 }
 
 #[test]
-fn a_batch_cut_at_any_byte_never_happened() {
+fn a_batch_truncated_at_any_byte_has_no_effect() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = || StoreConfig { sync: SyncMode::OnSeal, ..StoreConfig::default() };
     let store = TensorStore::open(folder.path(), config()).expect("opens");
@@ -134,7 +134,7 @@ fn readers_see_all_of_a_batch_or_nothing() {
 }
 
 #[test]
-fn frames_behind_a_deletion_in_a_batch_begin_anew() {
+fn frames_after_a_deletion_in_a_batch_start_a_new_tensor() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for t in 0..3 {
@@ -155,7 +155,7 @@ fn frames_behind_a_deletion_in_a_batch_begin_anew() {
 }
 
 #[test]
-fn frames_behind_a_tensor_in_a_batch_are_refused() {
+fn frames_after_a_plain_tensor_in_a_batch_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.append("x", &[8], &wave(0, 8), 0).expect("appended");
@@ -167,7 +167,7 @@ fn frames_behind_a_tensor_in_a_batch_are_refused() {
 }
 
 #[test]
-fn a_limit_that_is_set_while_a_batch_waits_holds() {
+fn a_limit_set_while_a_batch_is_pending_holds() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("x", &[100], &wave(1, 100)).expect("put");

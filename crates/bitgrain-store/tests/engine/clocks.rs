@@ -27,7 +27,7 @@ fn hours_until_it_moves(store: &TensorStore, clock: &SimulatedClock, id: &str) -
 }
 
 #[test]
-fn times_more_than_a_day_from_the_clock_are_refused_unless_they_are_simulated() {
+fn times_more_than_a_day_from_the_clock_are_rejected_unless_simulated() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = super::open(folder.path());
     store.put("x", &[100], &wave(1, 100)).expect("put");
@@ -61,7 +61,7 @@ fn a_tick_far_ahead_in_a_simulation_leaves_the_store_in_the_present() {
 }
 
 #[test]
-fn tensors_that_were_dated_in_the_future_are_moved_as_others_once_the_clock_is_right() {
+fn tensors_dated_in_the_future_step_down_once_the_clock_is_right() {
     for reopened in [false, true] {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut clock, mut store) = simulated(folder.path(), START);
@@ -87,7 +87,7 @@ fn tensors_that_were_dated_in_the_future_are_moved_as_others_once_the_clock_is_r
 }
 
 #[test]
-fn a_date_in_the_future_is_forgotten_though_every_tick_is_a_session_of_its_own() {
+fn a_date_in_the_future_is_corrected_even_if_every_tick_reopens_the_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_, store) = simulated(folder.path(), START + 365 * DAY);
     store.put("ahead", &[100], &wave(2, 100)).expect("put");
@@ -102,7 +102,7 @@ fn a_date_in_the_future_is_forgotten_though_every_tick_is_a_session_of_its_own()
 }
 
 #[test]
-fn the_last_write_counts_though_the_clock_went_back_before_it() {
+fn the_last_write_wins_even_if_the_clock_went_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, store) = simulated(folder.path(), START);
     for (step, time) in [START, START + 99 * DAY, START - 99 * DAY, 0, u64::MAX, START].into_iter().enumerate() {

@@ -52,7 +52,7 @@ fn compaction_keeps_every_tensor_and_frees_the_rest() {
 }
 
 #[test]
-fn only_what_is_worth_it_is_compacted_and_order_is_kept() {
+fn only_worthwhile_segments_are_compacted_and_order_is_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
     let (mut rounds, mut expected) = (0, std::collections::BTreeMap::new());
@@ -84,7 +84,7 @@ fn only_what_is_worth_it_is_compacted_and_order_is_kept() {
 }
 
 #[test]
-fn readers_and_writers_go_on_while_segments_are_compacted() {
+fn readers_and_writers_continue_during_compaction() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
     for i in 0..50_usize {

@@ -28,7 +28,7 @@ fn writers_of_many_threads_lose_nothing() {
 }
 
 #[test]
-fn changes_of_one_tensor_do_not_undo_each_other() {
+fn concurrent_metadata_changes_of_a_tensor_do_not_undo_each_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
     store.put("x", &[100], &wave(0, 100)).expect("put");
@@ -52,7 +52,7 @@ fn changes_of_one_tensor_do_not_undo_each_other() {
 }
 
 #[test]
-fn a_put_that_was_slower_than_a_pin_does_not_undo_it() {
+fn a_put_that_overlaps_a_pin_does_not_undo_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
     let values = wave(1, 100_000); // encoding takes a while, without a lock
@@ -75,7 +75,7 @@ fn a_put_that_was_slower_than_a_pin_does_not_undo_it() {
 }
 
 #[test]
-fn tensors_that_come_and_go_are_whole_while_they_are_there() {
+fn tensors_under_concurrent_deletion_are_read_completely_or_not_at_all() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
     std::thread::scope(|scope| {
@@ -130,7 +130,7 @@ fn large_tensors_are_encoded_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
+fn calls_from_a_thread_pool_do_not_deadlock() {
     use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
     use rayon::prelude::*;
 

@@ -5,7 +5,7 @@ use bitgrain_store::{Dependents, StoreError, TensorId, Tier};
 use super::{open, wave};
 
 #[test]
-fn a_snapshot_stays_what_it_was() {
+fn a_snapshot_does_not_change() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("a", &[10], &wave(1, 10)).expect("put");
@@ -24,7 +24,7 @@ fn a_snapshot_stays_what_it_was() {
 }
 
 #[test]
-fn a_backup_is_a_store_of_its_own_with_the_same_tensors() {
+fn a_backup_is_an_independent_store_with_the_same_tensors() {
     let folder = tempfile::tempdir().expect("a folder");
     let copy = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
@@ -49,7 +49,7 @@ fn a_backup_is_a_store_of_its_own_with_the_same_tensors() {
 }
 
 #[test]
-fn scans_are_in_order_and_say_what_is_known() {
+fn scans_are_ordered_and_return_metadata() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for id in ["layer/2", "layer/10", "bias", "layer"] {

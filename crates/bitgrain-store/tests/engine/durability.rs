@@ -78,7 +78,7 @@ fn puts_persist_without_closing() {
 }
 
 #[test]
-fn a_write_that_was_cut_short_is_cut_off_and_nothing_before_it() {
+fn only_the_interrupted_write_is_truncated() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("first", &[100], &wave(1, 100)).expect("put");
@@ -100,7 +100,7 @@ fn a_write_that_was_cut_short_is_cut_off_and_nothing_before_it() {
 }
 
 #[test]
-fn damage_before_what_is_known_to_be_durable_is_an_error_and_not_a_cut() {
+fn damage_before_the_durable_offset_is_an_error_not_a_truncation() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for i in 0..5 {
@@ -126,7 +126,7 @@ fn damage_before_what_is_known_to_be_durable_is_an_error_and_not_a_cut() {
 }
 
 #[test]
-fn a_closed_store_whose_newest_segment_is_cut_or_gone_is_damaged_and_not_torn() {
+fn a_closed_store_with_a_truncated_or_missing_last_segment_is_damaged_not_torn() {
     let folder = tempfile::tempdir().expect("a folder");
     for round in 0..3 {
         let store = open(folder.path());
@@ -192,7 +192,7 @@ fn salvage_names_the_losses_and_compaction_keeps_the_rest() {
 }
 
 #[test]
-fn opening_takes_back_that_a_store_was_closed_only_to_write() {
+fn only_opening_for_writing_reverts_the_closed_state() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("first", &[100], &wave(1, 100)).expect("put");
@@ -258,7 +258,7 @@ fn a_store_is_open_for_writing_once_and_for_reading_always() {
 }
 
 #[test]
-fn tensors_without_values_and_without_axes_are_tensors() {
+fn tensors_without_values_or_axes_are_valid() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for (id, shape, values) in
@@ -292,7 +292,7 @@ fn unsupported_values_are_rejected_with_a_reason() {
 }
 
 #[test]
-fn a_folder_without_a_store_is_left_as_it_is() {
+fn a_folder_without_a_store_is_not_modified() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("LOCK"), "of somebody else").expect("written");
     let refused = TensorStore::open(folder.path(), StoreConfig { create: false, ..StoreConfig::default() });
@@ -302,7 +302,7 @@ fn a_folder_without_a_store_is_left_as_it_is() {
 }
 
 #[test]
-fn a_file_with_a_number_that_no_store_gets_to_is_refused() {
+fn a_file_number_that_no_store_can_reach_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     open(folder.path()).close().expect("closes");
     for name in ["segment-ffffffffffffffff", "manifest-fffffffffffffffe"] {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use bitgrain_codec::{BitWidth, BlockLen};
 use bitgrain_formats::segment::{
-    Accuracy, Content, Encoding, FrameHead, Head, IdRef, LogEnd, Manifest, Role, ScaleType, SegmentHeader, SegmentKind,
-    Stamp, TensorHead, write_record,
+    Accuracy, Content, Encoding, FrameHead, FrameValues, Head, IdRef, LogEnd, Manifest, Role, ScaleType, SegmentHeader,
+    SegmentKind, Stamp, TensorHead, write_record,
 };
 use bitgrain_store::{AbsentReads, OnDamage, StoreConfig, StoreError, TensorStore};
 
@@ -46,18 +46,19 @@ fn tensor(shape: &[usize], tier: u8, encoding: Encoding) -> TensorHead<'static> 
 }
 
 fn frame(index: u64, shape: &[usize]) -> FrameHead {
-    let (role, width, block) = (Role::Key, Some(BitWidth::W8), BlockLen::new(64).expect("in range"));
+    let (role, values, block) = (Role::Key, FrameValues::Codes(BitWidth::W8), BlockLen::new(64).expect("in range"));
     let accuracy = Accuracy::new(0.5, 0.5);
     FrameHead {
         index,
         role,
         shape: shape.to_vec(),
         tier: 1,
-        width,
+        values,
         block,
         scales: ScaleType::F16,
         accuracy,
         time: 1000,
+        rewritten: None,
     }
 }
 
@@ -93,7 +94,7 @@ fn shapes_without_data_take_no_memory() {
 }
 
 #[test]
-fn frames_that_lack_another_record_are_lost_by_name() {
+fn frames_that_depend_on_a_lost_record_are_reported_as_lost() {
     let folder = tempfile::tempdir().expect("a folder");
     let series = |index| (Content::Frame(IdRef::Name("series"), frame(index, &[2])), vec![0, 0x3c, 1, 2]);
     let alone = (Content::Frame(IdRef::Number(9), frame(0, &[2])), vec![0, 0x3c, 1, 2]);

@@ -66,7 +66,7 @@ fn a_store_that_filled_its_disk_can_be_emptied_compacted_and_filled_again() {
 }
 
 #[test]
-fn a_disk_that_others_filled_takes_deletions_a_compaction_and_a_close() {
+fn a_disk_filled_by_others_allows_deletion_compaction_and_closing() {
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config(20_000).1).expect("opens");
     for i in 0..200_u32 {
@@ -92,7 +92,7 @@ fn a_disk_that_others_filled_takes_deletions_a_compaction_and_a_close() {
 }
 
 #[test]
-fn a_compaction_that_finds_no_room_keeps_the_reserve_and_copies_nothing_for_nothing() {
+fn a_compaction_without_free_space_keeps_the_reserve_and_copies_nothing() {
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config(4_000).1).expect("opens");
     for i in 0..100_u32 {
@@ -114,7 +114,7 @@ fn a_compaction_that_finds_no_room_keeps_the_reserve_and_copies_nothing_for_noth
 }
 
 #[test]
-fn the_reserve_grows_with_the_store_so_that_all_of_it_can_be_deleted() {
+fn the_reserve_grows_with_the_store_so_that_everything_can_be_deleted() {
     let disk = SimulatedDisk::default();
     disk.limit(Some(40_000_000));
     let store = TensorStore::open_on(Arc::new(disk.clone()), config(64 << 20).1).expect("opens");
@@ -130,7 +130,7 @@ fn the_reserve_grows_with_the_store_so_that_all_of_it_can_be_deleted() {
 }
 
 #[test]
-fn a_close_that_cannot_even_write_an_index_leaves_everything_durable() {
+fn closing_without_space_for_an_index_leaves_everything_durable() {
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config(64 << 20).1).expect("opens");
     for i in 0..5_000_u32 {
@@ -144,7 +144,7 @@ fn a_close_that_cannot_even_write_an_index_leaves_everything_durable() {
 }
 
 #[test]
-fn a_tick_on_a_full_disk_makes_room_for_itself() {
+fn a_tick_on_a_full_disk_frees_the_space_it_needs() {
     // With many segments, and with one.
     for segment_bytes in [100_000, 64 << 20] {
         let disk = SimulatedDisk::default();
@@ -192,7 +192,7 @@ fn stopped_says(error: &StoreError, done: usize) -> bool {
 }
 
 #[test]
-fn a_put_that_does_not_fit_changes_nothing_and_a_later_one_takes_its_place() {
+fn a_put_that_does_not_fit_changes_nothing_and_a_smaller_one_succeeds() {
     let disk = SimulatedDisk::default();
     disk.limit(Some(400_000));
     let (store, count) = filled(&disk, config(64 << 20).1);

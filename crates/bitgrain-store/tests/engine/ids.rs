@@ -5,7 +5,7 @@ use bitgrain_store::{StoreError, TensorId};
 use super::{open, wave};
 
 #[test]
-fn ids_come_in_order_names_before_numbers_and_by_their_beginning() {
+fn ids_are_listed_in_order_names_before_numbers_and_by_prefix() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for name in ["layer/1", "layer/0", "mean", "layer"] {
@@ -21,7 +21,7 @@ fn ids_come_in_order_names_before_numbers_and_by_their_beginning() {
 }
 
 #[test]
-fn the_shape_is_known_without_a_use_being_counted() {
+fn reading_the_shape_does_not_count_as_an_access() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("a", &[2, 0, 3], &[]).expect("put");

@@ -27,7 +27,7 @@ fn times_smaller(sync: SyncMode, id: impl Fn(usize) -> TensorId, read_later: boo
 }
 
 #[test]
-fn a_thousand_floats_are_3_7_times_smaller_whatever_they_are_called_and_once_they_were_read() {
+fn a_thousand_floats_are_3_7_times_smaller_for_any_id_and_after_a_read() {
     let (number, name) = (|i| TensorId::from(i as u128), |i| TensorId::from(format!("tensor/{i:05}")));
     for sync in [SyncMode::Always, SyncMode::OnSeal] {
         for read_later in [false, true] {
@@ -43,7 +43,7 @@ fn a_thousand_floats_are_3_7_times_smaller_whatever_they_are_called_and_once_the
 }
 
 #[test]
-fn an_error_that_is_allowed_is_kept_with_as_few_bits_as_the_tier() {
+fn an_error_limit_adds_bits_to_the_tier_only_if_needed() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     let values = wave(3, 1000);
@@ -58,10 +58,15 @@ fn an_error_that_is_allowed_is_kept_with_as_few_bits_as_the_tier() {
         assert!(cost.bound <= max_error && cost.bits >= bits, "{max_error}: {cost:?}");
         assert!(distance(&values, &store.get(&*id).expect("there").values) <= cost.measured);
     }
+    // Where 8 bits are too few, 16 may do.
+    let finer = PutOptions { max_error: Some(2e-3), ..PutOptions::default() };
+    let cost = store.put_with("finer", &[1000], &values, &finer).expect("put");
+    assert!(cost.tier == Tier::F16 && cost.bits == 16 && cost.bound <= 2e-3, "{cost:?}");
+    assert!(distance(&values, &store.get("finer").expect("there").values) <= cost.measured);
     let strict = PutOptions { max_error: Some(1e-5), ..PutOptions::default() };
     assert!(matches!(
         store.put_with("strict", &[1000], &values, &strict),
-        Err(StoreError::BoundExceeded { tier: Tier::Hot, .. })
+        Err(StoreError::BoundExceeded { tier: Tier::F16, .. })
     ));
     let cost = store.put_with("strict", &[1000], &values, &PutOptions { lossless: true, ..strict }).expect("put");
     assert_eq!((cost.tier, cost.bound, cost.bits), (Tier::Lossless, 0.0, 32));

@@ -56,9 +56,9 @@ fn with_clock(start: u64) -> (Arc<SimulatedClock>, StoreConfig) {
     (clock, config)
 }
 
-/// Returns the same settings with a policy that evicts every idle tensor.
+/// Returns the same settings with the policy of ADR-019, which goes down to 3 bits, and evicts every idle tensor.
 fn evicting(config: StoreConfig) -> StoreConfig {
-    StoreConfig { policy: PolicyConfig { absent: AbsentRule::Any, ..config.policy }, ..config }
+    StoreConfig { policy: PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::adr019() }, ..config }
 }
 
 /// Sets a flag when dropped, after a panic as well, so that waiting threads end.

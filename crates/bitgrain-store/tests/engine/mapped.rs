@@ -21,7 +21,7 @@ fn all(store: &TensorStore, count: usize) -> Vec<u32> {
 }
 
 #[test]
-fn maps_and_copies_give_the_same_while_a_store_grows_and_shrinks() {
+fn mapped_and_copied_reads_agree_while_a_store_grows_and_shrinks() {
     let folder = tempfile::tempdir().expect("a folder");
     let shape = |i: usize| [4, if i.is_multiple_of(5) { 9_000 } else { 50 + i }];
     let mut count = 0;

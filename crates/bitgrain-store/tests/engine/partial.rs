@@ -29,7 +29,7 @@ fn rows_are_those_of_the_whole_tensor() {
 }
 
 #[test]
-fn memory_of_the_caller_is_filled_if_it_has_the_size() {
+fn get_into_fills_a_slice_of_the_exact_size() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("x", &[3, 5], &wave(1, 15)).expect("put");

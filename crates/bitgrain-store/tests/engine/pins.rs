@@ -29,7 +29,7 @@ fn a_put_has_at_least_the_bits_of_its_pin() {
 }
 
 #[test]
-fn a_pin_that_is_removed_leaves_no_wish() {
+fn removing_a_pin_leaves_no_wanted_tier() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let store = TensorStore::open(folder.path(), config).expect("opens");
@@ -117,7 +117,7 @@ fn the_tier_of_a_temporal_tensor_is_the_lowest_of_its_frames() {
 }
 
 #[test]
-fn writes_have_eight_bits_however_rare_they_are() {
+fn writes_have_eight_bits_however_rarely_a_tensor_is_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let store = TensorStore::open(folder.path(), config).expect("opens");
@@ -152,7 +152,7 @@ fn a_pin_set_between_encoding_and_commit_of_a_batch_is_kept() {
 }
 
 #[test]
-fn by_default_idle_data_stays_and_what_an_older_policy_evicted_is_an_error() {
+fn by_default_idle_data_stays_and_reading_evicted_data_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let store = TensorStore::open(folder.path(), config.clone()).expect("opens");

@@ -7,7 +7,7 @@ use bitgrain_store::{StoreConfig, StoreError, TensorStore};
 use super::{open, wave};
 
 #[test]
-fn a_new_store_is_not_made_among_other_files() {
+fn a_new_store_is_not_created_among_other_files() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("thesis.tex"), "x").expect("written");
     let refused = TensorStore::open(folder.path(), StoreConfig::default()).map(drop);
@@ -24,7 +24,7 @@ fn a_new_store_is_not_made_among_other_files() {
 }
 
 #[test]
-fn segments_that_hold_no_record_are_refused() {
+fn segments_without_records_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     for segment_bytes in [0, 1, 511] {
         let refused =
@@ -35,7 +35,7 @@ fn segments_that_hold_no_record_are_refused() {
 }
 
 #[test]
-fn a_backup_does_not_go_into_the_store() {
+fn a_backup_inside_the_store_folder_is_rejected() {
     let outer = tempfile::tempdir().expect("a folder");
     let folder = outer.path().join("s");
     let store = open(&folder);
@@ -57,7 +57,7 @@ fn a_backup_does_not_go_into_the_store() {
 }
 
 #[test]
-fn frames_are_dropped_for_a_put_only_if_they_are_not_to_be_kept() {
+fn a_put_replaces_frames_only_on_request() {
     use bitgrain_store::PutOptions;
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
@@ -75,7 +75,7 @@ fn frames_are_dropped_for_a_put_only_if_they_are_not_to_be_kept() {
 }
 
 #[test]
-fn frames_get_their_limit_with_the_first_one_or_a_later_one() {
+fn an_error_limit_can_be_set_with_the_first_or_a_later_frame() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     let frame = wave(3, 200);
@@ -92,7 +92,7 @@ fn frames_get_their_limit_with_the_first_one_or_a_later_one() {
     store.append_limited("late", &[200], &frame, 1, Some(bound)).expect("within");
     let refused = store.append_limited("late", &[200], &frame, 2, Some(bound / 1e6));
     assert!(matches!(refused, Err(StoreError::BoundExceeded { .. })));
-    let wide: Vec<f32> = frame.iter().map(|value| value * 1e6).collect();
+    let wide: Vec<f32> = frame.iter().map(|value| value * 1e3).collect(); // 16 bits are too few as well
     let refused = store.append_limited("late", &[200], &wide, 2, Some(bound * 2.0));
     assert!(matches!(refused, Err(StoreError::BoundExceeded { .. })));
     let about = store.meta("late").expect("there");

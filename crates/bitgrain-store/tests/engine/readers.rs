@@ -21,7 +21,7 @@ fn a_reader_verifies_a_store_whose_manifest_was_replaced() {
 }
 
 #[test]
-fn a_manifest_that_is_gone_without_a_new_one_is_damage_for_readers_too() {
+fn a_missing_manifest_without_a_newer_one_is_damage_for_readers_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     store.put("x", &[100], &wave(1, 100)).expect("put");
@@ -37,7 +37,7 @@ fn a_manifest_that_is_gone_without_a_new_one_is_damage_for_readers_too() {
 }
 
 #[test]
-fn readers_of_a_store_that_is_written_and_compacted_find_nothing_wrong() {
+fn readers_find_no_damage_during_writes_and_compaction() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = StoreConfig { segment_bytes: 16 << 10, sync: SyncMode::OnSeal, ..StoreConfig::default() };
     let store = TensorStore::open(folder.path(), config).expect("opens");

@@ -42,7 +42,7 @@ fn every_storage_of_the_crate_is_tested_here() {
 }
 
 #[test]
-fn names_are_taken_once_and_files_outlive_them() {
+fn names_are_unique_and_open_files_outlive_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, storage) in storages(folder.path()) {
         let kind = |result: io::Result<()>| result.err().map(|error| error.kind());
@@ -62,7 +62,7 @@ fn names_are_taken_once_and_files_outlive_them() {
 }
 
 #[test]
-fn files_grow_are_cut_and_end_where_they_end() {
+fn files_grow_are_truncated_and_have_the_expected_length() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, storage) in storages(folder.path()) {
         let file = storage.create_new("a").expect(name);
@@ -83,7 +83,7 @@ fn files_grow_are_cut_and_end_where_they_end() {
 }
 
 #[test]
-fn a_store_lives_on_every_storage() {
+fn a_store_works_on_every_storage() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, storage) in storages(folder.path()) {
         let config = StoreConfig { segment_bytes: 4096, ..StoreConfig::default() };

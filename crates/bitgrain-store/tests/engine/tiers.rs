@@ -43,7 +43,7 @@ fn an_idle_tensor_steps_down_and_its_bounds_add_up() {
 }
 
 #[test]
-fn a_tensor_in_use_is_written_with_more_bits_again() {
+fn a_frequently_used_tensor_is_rewritten_with_more_bits() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let store = TensorStore::open(folder.path(), config).expect("opens");
@@ -92,7 +92,7 @@ fn pins_and_limits_hold() {
 fn too_many_warm_bytes_send_the_least_recently_used_to_five_bits() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
-    let policy = PolicyConfig { warm_byte_cap: 10_000, ..PolicyConfig::default() };
+    let policy = PolicyConfig { warm_byte_cap: 10_000, ..PolicyConfig::adr019() };
     let store = TensorStore::open(folder.path(), StoreConfig { policy, ..config }).expect("opens");
     for i in 0..20_usize {
         clock.set(HOUR + i as u64 * 1000);
@@ -110,7 +110,7 @@ fn too_many_warm_bytes_send_the_least_recently_used_to_five_bits() {
 }
 
 #[test]
-fn a_clock_that_goes_back_moves_nothing_and_takes_the_store_with_it() {
+fn a_clock_that_goes_back_moves_no_tensor_and_is_followed_by_the_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(100 * HOUR);
     let store = TensorStore::open(folder.path(), config.clone()).expect("opens");

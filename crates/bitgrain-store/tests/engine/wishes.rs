@@ -11,7 +11,7 @@ const HOUR: u64 = 60 * MINUTE;
 
 /// Returns settings that write at 5 bits unless a pin or limit requires more.
 fn sparing(config: &StoreConfig, warm_byte_cap: u64) -> StoreConfig {
-    let policy = PolicyConfig { first_tier: Tier::WarmAggressive, warm_byte_cap, ..PolicyConfig::default() };
+    let policy = PolicyConfig { first_tier: Tier::WarmAggressive, warm_byte_cap, ..PolicyConfig::adr019() };
     StoreConfig { policy, ..config.clone() }
 }
 
@@ -31,7 +31,7 @@ fn wanting_seven_bits(store: &TensorStore, clock: &SimulatedClock) -> u64 {
 }
 
 #[test]
-fn a_wanted_tier_survives_closing_and_compaction_and_is_the_tier_of_the_next_put() {
+fn a_wanted_tier_survives_closing_and_compaction_and_applies_to_the_next_put() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let config = sparing(&config, 1 << 30);
@@ -49,7 +49,7 @@ fn a_wanted_tier_survives_closing_and_compaction_and_is_the_tier_of_the_next_put
 }
 
 #[test]
-fn a_wish_that_was_taken_back_or_fulfilled_does_not_return() {
+fn a_withdrawn_or_fulfilled_wanted_tier_does_not_return() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let config = sparing(&config, 1 << 30);
@@ -75,7 +75,7 @@ fn the_cap_lowers_precision_once_per_interval_from_any_caller() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
     let capped = |warm_byte_cap| {
-        let policy = PolicyConfig { warm_byte_cap, ..PolicyConfig::default() };
+        let policy = PolicyConfig { warm_byte_cap, ..PolicyConfig::adr019() };
         TensorStore::open(folder.path(), StoreConfig { policy, ..config.clone() }).expect("opens")
     };
     let store = capped(15_000);

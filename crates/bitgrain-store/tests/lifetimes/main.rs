@@ -1,8 +1,9 @@
-//! Long-term behavior of a store under the default policy, through its public interface and a simulated clock.
+//! Long-term behavior of a store under its policies, through its public interface and a simulated clock.
 
 mod model;
 mod month;
 mod operation;
+mod week;
 mod world;
 
 use std::sync::Arc;

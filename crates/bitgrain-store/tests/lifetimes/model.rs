@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use bitgrain_store::policy::PolicyConfig;
+use bitgrain_store::policy::{PolicyConfig, Preset};
 use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
 use bitgrain_store::storage::simulated::{Dice, SimulatedDisk};
 use bitgrain_store::{
@@ -43,7 +43,9 @@ fn run(seed: u64, done: &mut Vec<Operation>) {
     let (clock, config) = with_clock();
     // A cap that some sequences reach, and segments that some sequences fill.
     let first_tier = *dice.pick(&[Tier::Hot, Tier::Hot, Tier::WarmAggressive]);
-    let policy = PolicyConfig { first_tier, warm_byte_cap: *dice.pick(&[300, 1000, 64 << 20]), ..config.policy };
+    let preset = *dice.pick(&[Preset::Careful, Preset::Adr019, Preset::Adr019, Preset::Budget(3000)]);
+    let warm_byte_cap = *dice.pick(&[300, 1000, 64 << 20]);
+    let policy = PolicyConfig { first_tier, warm_byte_cap, ..preset.config() };
     let config = StoreConfig { policy, segment_bytes: *dice.pick(&[2000, 64 << 20]), ..config };
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).expect("opens");

@@ -68,7 +68,7 @@ impl Lived {
 }
 
 #[test]
-fn a_month_of_ordinary_use_loses_no_tensor_and_ends_as_the_guide_says() {
+fn a_month_of_ordinary_use_ends_with_the_bits_in_the_guide() {
     let (clock, config) = with_clock();
     let disk = SimulatedDisk::default();
     let mut store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).expect("opens");

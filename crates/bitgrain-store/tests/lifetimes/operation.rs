@@ -46,7 +46,7 @@ pub(crate) enum Operation {
     },
 }
 
-const PINS: [Tier; 6] = Tier::ALL;
+const PINS: [Tier; Tier::COUNT] = Tier::ALL;
 
 impl Operation {
     pub(crate) fn roll(dice: &mut Dice) -> Self {

@@ -48,7 +48,7 @@ pub(crate) fn check(store: &TensorStore, world: &mut World, since: Since) {
         assert_eq!((meta.pinned, meta.max_error), (known.pin, known.max_error), "{id}");
         assert_eq!(meta.reconstructable, known.reconstructable, "{id}");
         check_tier(id, known, meta.provenance.tier, since);
-        let bounds = check_values(&snapshot, id, known, &meta);
+        let bounds = check_values(&snapshot, id, known, &meta, since);
         if let Some(limit) = known.max_error {
             assert!(bounds <= limit, "{id}: a bound of {bounds} above the limit {limit}");
         }
@@ -62,13 +62,14 @@ fn check_tier(id: &str, known: &Known, tier: Tier, since: Since) {
         assert_eq!(since, Since::Tick, "{id} went from {before:?} to {tier:?} without a tick");
         assert!(tier > before, "{id} went from {before:?} to {tier:?} without new values");
         assert!(known.pin.is_none_or(|pin| tier <= pin), "{id} fell to {tier:?}, pinned to {:?}", known.pin);
-        assert!(before != Tier::Lossless && !known.temporal, "{id} fell to {tier:?}");
+        assert!(before != Tier::Lossless || known.temporal, "{id} fell to {tier:?}");
+        assert!(!known.temporal || tier != Tier::Absent, "{id} lost its frames");
     }
     assert!(tier != Tier::Absent || known.reconstructable, "{id} has no data");
 }
 
 /// Checks that every value is within its bound; returns the largest bound.
-fn check_values(snapshot: &Snapshot, id: &str, known: &Known, meta: &TensorMeta) -> f32 {
+fn check_values(snapshot: &Snapshot, id: &str, known: &mut Known, meta: &TensorMeta, since: Since) -> f32 {
     if !known.temporal {
         assert_eq!(meta.frames, None, "{id}");
         let tensor = snapshot.get(id).expect("readable");
@@ -78,9 +79,15 @@ fn check_values(snapshot: &Snapshot, id: &str, known: &Known, meta: &TensorMeta)
     }
     let frames = snapshot.frames(id, 0..known.originals.len() as u64).expect("readable");
     assert_eq!(meta.frames, Some(frames.len() as u64), "{id}");
-    for ((frame, original), tier) in frames.iter().zip(&known.originals).zip(&known.frame_tiers) {
+    for ((frame, original), was) in frames.iter().zip(&known.originals).zip(&mut known.frame_tiers) {
         within(id, original, &frame.values, &frame.provenance);
-        assert_eq!(frame.provenance.tier, *tier, "{id}, frame {}", frame.index);
+        let tier = frame.provenance.tier;
+        if tier != *was {
+            let what = format!("{id}, frame {}: {was:?} to {tier:?}", frame.index);
+            assert!(since == Since::Tick && tier > *was && *was != Tier::Lossless, "{what}");
+            assert!(known.pin.is_none_or(|pin| tier <= pin), "{what}, pinned to {:?}", known.pin);
+        }
+        *was = tier;
     }
     assert_eq!(Some(&meta.provenance.tier), known.frame_tiers.iter().max(), "{id}");
     let last = snapshot.get(id).expect("readable");

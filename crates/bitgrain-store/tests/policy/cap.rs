@@ -6,13 +6,13 @@ use bitgrain_store::policy::{Candidate, CapState, PolicyConfig, Reason, TierBoun
 use crate::world::{DAY, HOUR, MINUTE, SECOND, START, World, tensor};
 
 fn capped(warm_byte_cap: u64) -> PolicyConfig {
-    PolicyConfig { warm_byte_cap, ..PolicyConfig::default() }
+    PolicyConfig { warm_byte_cap, ..PolicyConfig::adr019() }
 }
 
 /// Returns a tensor with warm usage, last accessed `age` before `START`.
 fn used(tier: Tier, bytes: u64, age: u64) -> Candidate {
     let mut c = Candidate { bytes, ..tensor(tier) };
-    c.usage.touch(START - age, &PolicyConfig::default());
+    c.usage.touch(START - age, &PolicyConfig::adr019());
     c
 }
 
@@ -25,7 +25,7 @@ fn moved(plan: &TierPlan) -> Vec<usize> {
 }
 
 #[test]
-fn nothing_moves_at_the_cap_and_the_least_recently_used_above_it() {
+fn nothing_moves_at_the_cap_and_the_least_recently_used_moves_above_it() {
     let tensors = [used(Warm, 600, 1), used(Warm, 600, 3), used(Warm, 600, 2)];
     assert_eq!(planned(&capped(1800), &tensors).moves, []);
     let plan = planned(&capped(1799), &tensors);
@@ -42,22 +42,22 @@ fn nothing_moves_at_the_cap_and_the_least_recently_used_above_it() {
 }
 
 #[test]
-fn tensors_used_at_the_same_time_go_in_the_order_given() {
+fn tensors_used_at_the_same_time_keep_the_given_order() {
     let tensors = [used(Warm, 600, 1), used(Warm, 600, 1), used(Warm, 600, 1)];
     assert_eq!(moved(&planned(&capped(1500), &tensors)), [0, 1]);
 }
 
 #[test]
-fn five_bits_count_towards_the_cap_and_cannot_go_further() {
+fn five_bit_tensors_count_toward_the_cap_and_are_not_reduced_further() {
     let tensors = [used(WarmAggressive, 1000, 9), used(Warm, 600, 1), used(Hot, 5000, 9), used(Cold, 5000, 9)];
     let plan = planned(&capped(1500), &tensors);
     assert_eq!((moved(&plan), plan.warm_bytes_before, plan.warm_bytes_after), (vec![1], 1600, 1440));
 }
 
 #[test]
-fn the_cap_passes_over_what_is_pinned_or_would_err_too_much() {
+fn the_cap_skips_pinned_tensors_and_those_at_their_error_limit() {
     let limit = |bound| {
-        let mut bounds = [0.0; 6];
+        let mut bounds = [0.0; Tier::COUNT];
         bounds[WarmAggressive as usize] = bound;
         Candidate { max_error: Some(0.1), bounds: TierBounds::new(bounds), ..used(Warm, 600, 9) }
     };
@@ -69,7 +69,7 @@ fn the_cap_passes_over_what_is_pinned_or_would_err_too_much() {
 }
 
 #[test]
-fn a_tensor_that_just_became_warm_counts_and_keeps_its_seven_bits() {
+fn a_tensor_that_just_became_warm_counts_toward_the_cap_and_keeps_seven_bits() {
     let mut falling = used(Hot, 850, HOUR);
     falling.changed_at = 0;
     let plan = planned(&capped(1), &[falling, used(Warm, 600, 1)]);
@@ -79,7 +79,7 @@ fn a_tensor_that_just_became_warm_counts_and_keeps_its_seven_bits() {
 }
 
 #[test]
-fn tensors_shrink_for_the_cap_at_most_once_a_minute() {
+fn the_cap_downgrades_tensors_at_most_once_a_minute() {
     let tensors = [used(Warm, 600, 1)];
     let after = |wait: u64| {
         let state = CapState { last_downgrade: Some(START) };
@@ -120,7 +120,7 @@ fn seven_bits_are_wanted_again_below_four_fifths_of_the_cap() {
 }
 
 #[test]
-fn a_wish_for_seven_bits_is_taken_back_when_the_room_is_gone() {
+fn a_wanted_tier_of_seven_bits_is_withdrawn_when_the_cap_is_reached() {
     let mut wishing = used(WarmAggressive, 440, 2);
     wishing.wanted = Warm;
     let plan = planned(&capped(1000), &[wishing, used(Warm, 500, 1)]);
@@ -130,7 +130,7 @@ fn a_wish_for_seven_bits_is_taken_back_when_the_room_is_gone() {
 }
 
 #[test]
-fn cold_and_absent_tensors_in_use_want_what_the_cap_has_room_for() {
+fn cold_and_absent_tensors_in_use_want_the_tier_that_fits_the_cap() {
     let wishes = |tier, cap| {
         let plan = planned(&capped(cap), &[used(tier, 700, 1), used(Warm, 500, 2)]);
         plan.wishes.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>()
@@ -143,7 +143,7 @@ fn cold_and_absent_tensors_in_use_want_what_the_cap_has_room_for() {
 }
 
 #[test]
-fn a_pin_leaves_no_wish_whatever_the_cap_says() {
+fn a_pinned_tensor_has_no_wanted_tier_whatever_the_cap() {
     let pinned = |tier, pin| Candidate { pinned: Some(pin), ..used(tier, 600, 1) };
     let plan = planned(
         &capped(0),
@@ -177,7 +177,7 @@ fn sums_beyond_all_bytes_do_not_overflow() {
 /// Returns the moves for the cap and the changed wanted tiers in two days of a warm set that oscillates around the cap.
 fn swinging(warm_hysteresis: f32) -> (usize, usize) {
     const MIB: u64 = 1 << 20;
-    let mut world = World::new(PolicyConfig { warm_hysteresis, ..PolicyConfig::default() });
+    let mut world = World::new(PolicyConfig { warm_hysteresis, ..PolicyConfig::adr019() });
     let mut wishes = 0;
     (0..60).for_each(|_| _ = world.add(Warm, MIB, START));
     for minute in 1..2 * DAY / MINUTE {
@@ -204,7 +204,7 @@ fn swinging(warm_hysteresis: f32) -> (usize, usize) {
 }
 
 #[test]
-fn a_warm_set_that_swings_around_the_cap_does_not_thrash() {
+fn a_warm_set_that_oscillates_around_the_cap_does_not_thrash() {
     let (moves, wishes) = swinging(0.2);
     let (without, wishes_without) = swinging(0.0);
     assert_eq!((moves, without), (16, 157)); // as the decision record says

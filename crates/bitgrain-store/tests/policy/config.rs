@@ -29,7 +29,7 @@ fn the_defaults_are_sound_and_those_of_the_decision() {
 }
 
 #[test]
-fn numbers_outside_their_range_are_refused_by_name() {
+fn numbers_outside_their_range_are_rejected_by_name() {
     type Field = fn(&mut PolicyConfig) -> &mut f32;
     let fields: [(&str, Field, f32, f32); 9] = [
         ("ema_weight", |c| &mut c.ema_weight, 0.001, 1.0),
@@ -61,7 +61,7 @@ fn numbers_outside_their_range_are_refused_by_name() {
 }
 
 #[test]
-fn times_outside_their_range_are_refused_by_name() {
+fn times_outside_their_range_are_rejected_by_name() {
     type Field = fn(&mut PolicyConfig) -> &mut Duration;
     let (century, tick) = (Duration::from_secs(100 * 365 * 86_400), Duration::from_millis(1));
     let fields: [(&str, Field, Duration); 5] = [
@@ -82,13 +82,13 @@ fn times_outside_their_range_are_refused_by_name() {
 }
 
 #[test]
-fn a_first_tier_has_data() {
+fn the_first_tier_must_have_data() {
     assert_eq!(refused(|c| c.first_tier = Tier::Absent), Some("first_tier"));
     Tier::ALL[..5].iter().for_each(|tier| assert_eq!(refused(|c| c.first_tier = *tier), None));
 }
 
 #[test]
-fn a_refusal_says_what_to_write_instead() {
+fn an_error_says_what_to_write_instead() {
     let text = |config: PolicyConfig| config.check().expect_err("a wrong field").to_string();
     let warm = PolicyConfig { warm_min: 600.0, ..PolicyConfig::default() };
     assert_eq!(text(warm), "warm_min 600 is out of range: it must be in 0..=512");

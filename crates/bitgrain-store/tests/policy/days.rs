@@ -18,7 +18,7 @@ fn path(world: &World, index: usize) -> Vec<(Tier, f64)> {
 }
 
 #[test]
-fn an_idle_tensor_steps_down_one_tier_at_a_time_and_is_gone_after_a_day() {
+fn an_idle_tensor_steps_down_one_tier_at_a_time_and_is_evicted_after_a_day() {
     let mut world = roomy();
     world.add(Hot, 1000, START);
     for tick in 0..3 * DAY / MINUTE {
@@ -33,8 +33,8 @@ fn an_idle_tensor_steps_down_one_tier_at_a_time_and_is_gone_after_a_day() {
 }
 
 #[test]
-fn even_a_tensor_used_all_day_is_below_the_least_score_when_a_day_has_passed() {
-    let config = PolicyConfig::default();
+fn even_a_tensor_used_all_day_is_below_the_minimum_score_a_day_later() {
+    let config = PolicyConfig::adr019();
     let mut world = roomy();
     world.add(Hot, 1000, START);
     let stopped = START + 2 * DAY;
@@ -47,7 +47,7 @@ fn even_a_tensor_used_all_day_is_below_the_least_score_when_a_day_has_passed() {
 }
 
 #[test]
-fn a_tensor_read_in_every_period_gets_hot_and_stays() {
+fn a_tensor_read_in_every_period_becomes_and_stays_hot() {
     let mut world = roomy();
     world.add(Cold, 1000, START);
     let mut since = None;
@@ -91,7 +91,7 @@ fn tiers_follow_how_often_a_tensor_is_read() {
 }
 
 #[test]
-fn a_night_without_reads_does_not_cost_a_busy_tensor_its_data() {
+fn a_busy_tensor_keeps_its_data_over_a_night_without_reads() {
     let mut world = roomy();
     world.add(Hot, 1000, START);
     for minute in 0..7 * DAY / MINUTE {
@@ -108,7 +108,7 @@ fn a_night_without_reads_does_not_cost_a_busy_tensor_its_data() {
 
 /// Counts changes of the wanted tier in a week of use whose score oscillates around the threshold of hot.
 fn flips(score_hysteresis: f32) -> usize {
-    let mut world = World::new(PolicyConfig { score_hysteresis, ..PolicyConfig::default() });
+    let mut world = World::new(PolicyConfig { score_hysteresis, ..PolicyConfig::adr019() });
     world.add(Warm, 1000, START);
     let mut flips = 0;
     for period in 0..6 * 24 * 7 {
@@ -124,12 +124,12 @@ fn flips(score_hysteresis: f32) -> usize {
 }
 
 #[test]
-fn a_score_that_swings_around_a_threshold_does_not_flip_the_wish() {
+fn a_score_that_oscillates_around_a_threshold_does_not_flip_the_wanted_tier() {
     assert_eq!((flips(0.2), flips(0.0)), (1, 634)); // as the decision record says
 }
 
 #[test]
-fn bits_are_where_the_reads_are() {
+fn frequently_read_tensors_have_more_bits() {
     const TENSORS: usize = 2000;
     let mut world = roomy();
     (0..TENSORS).for_each(|_| _ = world.add(Hot, 1000, START));
@@ -169,7 +169,7 @@ fn bits_are_where_the_reads_are() {
 }
 
 #[test]
-fn a_clock_that_goes_back_moves_nothing() {
+fn a_clock_that_goes_back_moves_no_tensor() {
     let mut world = roomy();
     for tier in [Hot, Warm, Cold] {
         world.add(tier, 1000, START);
@@ -193,7 +193,7 @@ fn a_clock_that_goes_back_moves_nothing() {
 }
 
 #[test]
-fn rare_ticks_end_where_frequent_ones_do() {
+fn infrequent_ticks_reach_the_same_tiers_as_frequent_ones() {
     let end = |step: u64| {
         let mut world = roomy();
         world.add(Hot, 1000, START);

@@ -38,6 +38,8 @@ fn the_settings_are_the_fields_with_their_defaults() {
         absent_age_threshold,
         absent,
         first_tier,
+        least_tier,
+        budget,
         warm_byte_cap,
         warm_hysteresis,
         warm_downgrade_interval,
@@ -57,6 +59,8 @@ fn the_settings_are_the_fields_with_their_defaults() {
         ("absent_age_threshold", time(absent_age_threshold)),
         ("absent", format!("{absent:?}")),
         ("first_tier", first_tier.name().to_owned()),
+        ("least_tier", least_tier.name().to_owned()),
+        ("budget", budget.map_or("none".to_owned(), |bytes| bytes.to_string())),
         ("warm_byte_cap", format!("{} MiB", warm_byte_cap >> 20)),
         ("warm_hysteresis", warm_hysteresis.to_string()),
         ("warm_downgrade_interval", time(warm_downgrade_interval)),
@@ -90,7 +94,7 @@ fn hours_to(busy_until: u64) -> Vec<(Tier, String)> {
 }
 
 #[test]
-fn an_idle_tensor_falls_when_the_guide_says_so() {
+fn an_idle_tensor_steps_down_at_the_times_in_the_guide() {
     let rows = table("| time since the last access | put once | used in every period before |");
     for (column, busy_until) in [(1, 0), (2, 3 * DAY)] {
         let written: Vec<_> =

@@ -16,7 +16,7 @@ fn exact() -> PolicyConfig {
         weight_ema: 0.0,
         weight_recency: 0.0,
         weight_window: 1024.0,
-        ..PolicyConfig::default()
+        ..PolicyConfig::adr019()
     };
     config.check().expect("a sound configuration");
     config
@@ -64,7 +64,7 @@ fn hot_is_reached_at_its_threshold_and_left_a_fifth_below() {
 }
 
 #[test]
-fn a_wish_is_given_up_where_a_tier_is_left() {
+fn a_wanted_tier_is_dropped_when_a_tensor_steps_down() {
     let wishing = |bits| decided(Candidate { wanted: Hot, ..scored(Warm, bits) });
     assert_eq!(wishing(26), wants(Hot));
     assert_eq!(wishing(25), stays(Warm));
@@ -88,7 +88,7 @@ fn warm_is_reached_at_its_threshold_and_left_a_fifth_below() {
 }
 
 #[test]
-fn data_goes_below_the_least_score_and_after_the_age_only() {
+fn data_is_evicted_only_below_the_minimum_score_and_after_the_minimum_age() {
     let config = PolicyConfig { absent_min_score: 16.0, absent: AbsentRule::Any, ..exact() };
     let idle = |bits, age| {
         let mut c = scored(Cold, bits);
@@ -107,7 +107,7 @@ fn data_goes_below_the_least_score_and_after_the_age_only() {
 }
 
 #[test]
-fn the_rule_says_whose_data_may_go() {
+fn the_absent_rule_decides_which_data_may_be_evicted() {
     let idle = |absent, reconstructable| {
         let usage = Usage { accesses: 1, last: NOW - 2 * DAY, ..Usage::default() };
         decide(&PolicyConfig { absent, ..exact() }, NOW, &Candidate { usage, reconstructable, ..scored(Cold, 0) }).step
@@ -118,13 +118,13 @@ fn the_rule_says_whose_data_may_go() {
 }
 
 #[test]
-fn absent_data_wants_to_come_back_with_its_use() {
+fn an_absent_tensor_in_use_has_a_wanted_tier() {
     let absent = |bits| decided(scored(Absent, bits));
     assert_eq!([absent(0), absent(4), absent(32)], [wants(Cold), wants(Warm), wants(Hot)]);
 }
 
 #[test]
-fn a_tier_is_left_after_its_residency_to_the_millisecond() {
+fn a_tensor_leaves_a_tier_exactly_after_its_residency() {
     let since = |time| decided(Candidate { changed_at: NOW - time, ..scored(Hot, 0) });
     assert_eq!(since(2 * HOUR), falls(Warm));
     assert_eq!(since(2 * HOUR - 1), stays(Hot));
@@ -133,11 +133,12 @@ fn a_tier_is_left_after_its_residency_to_the_millisecond() {
 }
 
 #[test]
-fn a_step_may_reach_the_largest_error_and_not_pass_it() {
-    let limited = |tier, bounds: [f32; 6], max_error| {
+fn a_step_may_reach_but_not_exceed_the_error_limit() {
+    let limited = |tier, bounds: [f32; Tier::COUNT], max_error| {
         decided(Candidate { bounds: TierBounds::new(bounds), max_error: Some(max_error), ..scored(tier, 0) })
     };
-    let bounds = [0.0, 0.1, 0.2, 0.3, 0.5, 0.0];
+    // Lossless, f16, 8, 7, 6, 5, 4 and 3 bits, absent.
+    let bounds = [0.0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.0];
     assert_eq!(limited(Hot, bounds, 0.2), falls(Warm));
     assert_eq!(limited(Hot, bounds, 0.2_f32.next_down()), stays(Hot));
     assert_eq!(limited(Warm, bounds, 0.5), falls(Cold));
@@ -146,7 +147,7 @@ fn a_step_may_reach_the_largest_error_and_not_pass_it() {
     assert_eq!(limited(Warm, bounds, 0.3_f32.next_down()), stays(Warm));
     assert_eq!(limited(WarmAggressive, bounds, 0.4), stays(WarmAggressive));
     for unknown in [f32::NAN, f32::INFINITY] {
-        assert_eq!(limited(Hot, [unknown; 6], f32::MAX), stays(Hot));
+        assert_eq!(limited(Hot, [unknown; Tier::COUNT], f32::MAX), stays(Hot));
     }
     let mut c = Candidate { max_error: Some(f32::INFINITY), reconstructable: true, ..scored(Cold, 0) };
     c.usage.last = 0;
@@ -155,7 +156,7 @@ fn a_step_may_reach_the_largest_error_and_not_pass_it() {
 }
 
 #[test]
-fn a_pin_is_the_tier_of_the_next_write_and_the_last_of_the_steps() {
+fn a_pin_is_the_tier_of_the_next_write_and_the_lowest_step() {
     let pinned = |pin, tier, bits| {
         let mut c = Candidate { pinned: Some(pin), ..scored(tier, bits) };
         c.usage.last = NOW - 2 * DAY;

@@ -31,7 +31,7 @@ fn score_of_history(accesses: &[u64], now: u64, config: &PolicyConfig) -> f64 {
 
 proptest! {
     #[test]
-    fn a_score_computed_late_is_that_of_the_whole_history(gaps in vec(0..3 * HOUR, 1..60), idle in 0..DAY) {
+    fn a_score_computed_late_covers_the_whole_history(gaps in vec(0..3 * HOUR, 1..60), idle in 0..DAY) {
         let config = PolicyConfig::default();
         let mut times = vec![START];
         times.extend(gaps.iter().scan(START, |time, gap| { *time += gap; Some(*time) }));
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn shared_use_is_the_same_use(times in vec(prop_oneof![any::<u32>(), 0..3_000_000u32], 1..100)) {
+    fn concurrent_use_equals_sequential_use(times in vec(prop_oneof![any::<u32>(), 0..3_000_000u32], 1..100)) {
         let config = PolicyConfig::default();
         let (mut alone, shared) = (Usage::default(), SharedUsage::default());
         for time in times {
@@ -90,7 +90,7 @@ fn threads_lose_no_access_and_no_period() {
 }
 
 #[test]
-fn a_period_that_two_threads_begin_counts_once() {
+fn a_period_started_by_two_threads_counts_once() {
     let config = PolicyConfig::default();
     let (shared, rounds, arrived) = (SharedUsage::default(), 50_000_u64, AtomicU64::new(0));
     // The threads spin instead of sleeping, so that they start within a few instructions of each other.
@@ -145,7 +145,7 @@ fn a_period_counts_as_unused_only_when_it_is_over() {
 }
 
 #[test]
-fn a_clock_that_goes_back_is_a_clock_that_stands() {
+fn a_clock_that_goes_back_acts_as_if_it_stood_still() {
     let config = PolicyConfig::default();
     let mut usage = Usage::default();
     usage.touch(START, &config);

@@ -51,9 +51,9 @@ pub(crate) struct Moved {
     pub(crate) reason: Reason,
 }
 
-/// Returns the default policy, except that every idle tensor is evicted.
+/// Returns the policy of ADR-019, except that every idle tensor is evicted.
 pub(crate) fn evicting() -> PolicyConfig {
-    PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() }
+    PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::adr019() }
 }
 
 pub(crate) struct World {

@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_that_was_read_back_goes_on(
+    fn a_run_continues_after_it_is_read_back(
         settings in settings(), other in settings(), temper in temper(), seed in any::<u64>(), count in 1..200_usize,
     ) {
         let series = temper.series(seed, count, 8);
@@ -146,7 +146,7 @@ fn every_role_occurs_in_the_series_that_are_tested() {
 }
 
 #[test]
-fn scales_that_halves_cannot_hold_are_stored_as_f32() {
+fn scales_out_of_the_range_of_f16_are_stored_as_f32() {
     for size in [1e-40, 1e-7, 1e7, 3e38] {
         let values: Vec<f32> = (0..64).map(|i| size * ((i as f32 - 31.0) / 32.0)).collect();
         let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W3), 64);
@@ -157,7 +157,7 @@ fn scales_that_halves_cannot_hold_are_stored_as_f32() {
 }
 
 #[test]
-fn a_small_block_beside_a_large_one_is_as_good_as_by_itself() {
+fn a_small_block_next_to_a_large_one_is_as_accurate_as_alone() {
     // Only the large block changes little enough; a bound for the whole frame would not protect the small one.
     let frame =
         |t: f32| -> Vec<f32> { (0..128).map(|i| if i < 64 { 1e6 + t } else { (i as f32 + t).sin() }).collect() };
@@ -197,7 +197,7 @@ fn the_rounding_of_the_sum_is_in_the_bound_of_a_difference() {
 }
 
 #[test]
-fn scales_of_another_width_are_not_shared_however_much_may_lie_idle() {
+fn scales_of_another_width_are_never_shared() {
     let drift = Drift::new(0.99).expect("in range");
     let [narrow, wide] = [BitWidth::W3, BitWidth::W8].map(|width| FrameConfig { drift, ..FrameConfig::new(width) });
     let values: Vec<f32> = (0..64).map(|i| (i as f32 - 31.0) / 32.0).collect();

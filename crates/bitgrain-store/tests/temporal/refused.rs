@@ -21,7 +21,7 @@ fn decoder(frames: &[EncodedFrame], count: usize) -> RunDecoder {
 }
 
 #[test]
-fn a_frame_of_another_length_is_refused_and_the_run_goes_on() {
+fn a_frame_of_another_length_is_rejected_and_the_run_continues() {
     let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 8);
     encoder.encode(&[290.0; 8]).expect("eight values");
     let refused = encoder.encode(&[1.0; 9]);
@@ -34,7 +34,7 @@ fn a_frame_of_another_length_is_refused_and_the_run_goes_on() {
 }
 
 #[test]
-fn bodies_of_the_wrong_length_are_refused() {
+fn bodies_of_the_wrong_length_are_rejected() {
     let (frames, count) = run();
     let (decoder, mut out) = (decoder(&frames, count), vec![0.0; count]);
     for (i, EncodedFrame { head, body }) in frames.iter().enumerate() {
@@ -51,7 +51,7 @@ fn bodies_of_the_wrong_length_are_refused() {
 }
 
 #[test]
-fn frames_of_another_run_are_refused() {
+fn frames_of_another_run_are_rejected() {
     let (frames, count) = run();
     let (good, mut out) = (decoder(&frames, count), vec![0.0; count]);
     let mut refused = |decoder: &RunDecoder, index: u64, change: &dyn Fn(&mut EncodedFrameHead)| {
@@ -78,7 +78,7 @@ fn frames_of_another_run_are_refused() {
 }
 
 #[test]
-fn no_flipped_bit_panics_or_gives_what_is_not_finite() {
+fn no_flipped_bit_causes_a_panic_or_a_non_finite_value() {
     let (frames, count) = run();
     let mut out = vec![0.0; count];
     for (i, EncodedFrame { head, body }) in frames.iter().enumerate().take(3) {
@@ -101,7 +101,7 @@ fn no_flipped_bit_panics_or_gives_what_is_not_finite() {
 }
 
 #[test]
-fn sums_beyond_f32_are_refused() {
+fn sums_beyond_f32_are_rejected() {
     let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 8);
     let key = encoder.encode(&[f32::MAX; 8]).expect("finite");
     let decoder = RunDecoder::new(0, &key.head, &key.body, 8).expect("a key frame");

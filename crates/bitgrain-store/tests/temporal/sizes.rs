@@ -30,7 +30,7 @@ fn gain(width: BitWidth, series: &[Vec<f32>]) -> f64 {
 }
 
 #[test]
-fn a_hundred_stationary_frames_share_scales_for_the_seeds_four_times() {
+fn a_hundred_stationary_frames_share_scales() {
     // Values are permuted, so each block keeps its maximum.
     let mut random = Random(5);
     let mut level: Vec<f32> = (0..64 * 16).map(|_| random.signed()).collect();
@@ -60,7 +60,7 @@ fn differences_make_series_far_from_zero_much_smaller() {
 }
 
 #[test]
-fn differences_pay_even_when_the_series_wanders_off() {
+fn differences_save_space_even_if_the_series_drifts() {
     // Half a step of the key frame's scale per frame: a key frame is soon obsolete.
     let series: Vec<Vec<f32>> =
         (0..200).map(|t| (0..1024).map(|i| 290.0 + t as f32 + (i as f32 * 0.1).sin()).collect()).collect();
@@ -72,7 +72,7 @@ fn differences_pay_even_when_the_series_wanders_off() {
 }
 
 #[test]
-fn noise_around_zero_costs_no_more_than_plain_frames() {
+fn noise_around_zero_is_no_larger_than_plain_frames() {
     let mut random = Random(1);
     let series: Vec<Vec<f32>> = (0..50).map(|_| (0..640).map(|_| random.signed()).collect()).collect();
     let plain = 50 * BlockFormat::new(BitWidth::W8).encoded_len(640);
@@ -80,7 +80,7 @@ fn noise_around_zero_costs_no_more_than_plain_frames() {
 }
 
 #[test]
-fn with_no_drift_at_all_frames_still_share_what_they_would_have_by_themselves() {
+fn with_zero_drift_frames_share_scales_that_equal_their_own() {
     let settings = FrameConfig { drift: Drift::new(0.0).expect("in range"), ..FrameConfig::new(BitWidth::W8) };
     // A scale that is rounded up to f16, so that the maximum of the frame is below its range.
     let frame: Vec<f32> = (0..64).map(|i| 1.0001 * (i as f32 / 31.5 - 1.0)).collect();
@@ -101,7 +101,7 @@ fn runs_end_at_their_cap() {
 }
 
 #[test]
-fn a_clone_is_not_part_of_the_run_until_it_is_kept() {
+fn frames_of_a_discarded_clone_are_not_part_of_the_run() {
     let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 64);
     encoder.encode(&[290.0; 64]).expect("finite");
     let mut lost = encoder.clone();

@@ -31,7 +31,7 @@ fn a_tensor_without_axes_is_one_row() {
 }
 
 #[test]
-fn tensors_without_values_stay_so_and_sums_of_nothing_are_zero() {
+fn empty_tensors_round_trip_and_empty_sums_are_zero() {
     let same = Factor { scale: 2.0, permutation: Some(vec![]), ..Factor::default() };
     let (shape, result) = apply_factor(&[0, 3], &exact(&[]), &same).expect("nothing");
     assert_eq!((shape, result.values.len()), (vec![0, 3], 0));
@@ -43,7 +43,7 @@ fn tensors_without_values_stay_so_and_sums_of_nothing_are_zero() {
 }
 
 #[test]
-fn factors_that_do_not_fit_are_refused() {
+fn factors_that_do_not_fit_are_rejected() {
     let permutation = |rows: &[u32]| Factor { permutation: Some(rows.to_vec()), ..Factor::default() };
     let refused = |factor: &Factor| factor.shape(&[2, 3]).expect_err("does not fit").to_string();
     assert_eq!(refused(&permutation(&[0, 1, 2])), "the permutation has 3 rows, but the source has 2");
@@ -64,7 +64,7 @@ fn factors_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn results_beyond_f32_are_refused_and_named() {
+fn results_beyond_f32_are_rejected_with_their_index() {
     let factor = Factor { scale: 3.0, ..Factor::default() };
     let far = apply_factor(&[2], &exact(&[1.0, 2e38]), &factor);
     assert!(matches!(far, Err(StoreError::ReconstructionOverflow { index: 1 })));

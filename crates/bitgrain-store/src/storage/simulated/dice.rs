@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rolls_stay_below_the_end_and_reach_every_number() {
+    fn random_integers_stay_in_range_and_cover_it() {
         let mut dice = Dice::new(1);
         let mut seen = [false; 6];
         (0..200).for_each(|_| seen[dice.below(6)] = true);

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_counted_through_the_files_by_name() {
+    fn bits_are_counted_across_files_in_name_order() {
         let mut image = Image::default();
         image.put("b", vec![0; 2]);
         image.put("a", vec![0; 3]);

@@ -38,7 +38,7 @@ fn synced_data_is_never_lost() {
 }
 
 #[test]
-fn a_synced_file_without_a_synced_name_may_be_gone() {
+fn a_synced_file_without_a_synced_name_may_be_lost() {
     let disk = SimulatedDisk::default();
     let file = disk.create_new("a").expect("created");
     file.write_at(0, b"kept").expect("written");
@@ -68,14 +68,14 @@ fn unsynced_bytes_are_kept_dropped_torn_and_reordered() {
 }
 
 #[test]
-fn a_cut_that_was_not_synced_may_not_have_happened() {
+fn an_unsynced_truncation_may_be_lost() {
     let (disk, file) = synced(b"long");
     file.set_len(1).expect("cut");
     assert!(seen(&disk, "a").is_superset(&BTreeSet::from([Some(b"l".to_vec()), Some(b"long".to_vec())])));
 }
 
 #[test]
-fn a_sync_that_failed_leaves_doubt_that_a_later_one_does_not_end() {
+fn a_later_sync_does_not_make_up_for_a_failed_one() {
     let (disk, file) = synced(b"x");
     file.write_at(1, b"a").expect("written");
     let at = disk.operations(Counted::Changes);
@@ -90,7 +90,7 @@ fn a_sync_that_failed_leaves_doubt_that_a_later_one_does_not_end() {
 }
 
 #[test]
-fn a_sync_that_lies_keeps_nothing() {
+fn a_lying_sync_persists_nothing() {
     let (disk, file) = synced(b"x");
     disk.lie(true);
     file.write_at(1, b"a").expect("written");
@@ -99,7 +99,7 @@ fn a_sync_that_lies_keeps_nothing() {
 }
 
 #[test]
-fn a_full_disk_takes_some_of_the_first_bytes() {
+fn a_full_disk_accepts_part_of_a_write() {
     let (disk, file) = synced(b"x");
     let at = disk.operations(Counted::Changes);
     disk.plan(FaultPlan { fault: Fault::NoSpace, counted: Counted::Changes, at, lasting: true });
@@ -115,7 +115,7 @@ fn a_full_disk_takes_some_of_the_first_bytes() {
 }
 
 #[test]
-fn a_killed_process_changes_nothing_any_more() {
+fn a_killed_process_changes_nothing_afterwards() {
     let (disk, file) = synced(b"x");
     file.write_at(1, b"a").expect("written");
     let next = disk.kill();
@@ -127,7 +127,7 @@ fn a_killed_process_changes_nothing_any_more() {
 }
 
 #[test]
-fn a_kill_in_a_write_leaves_its_first_bytes() {
+fn a_kill_during_a_write_leaves_a_prefix() {
     let (disk, file) = synced(b"x");
     file.write_at(1, b"abc").expect("written");
     let journal = disk.journal();

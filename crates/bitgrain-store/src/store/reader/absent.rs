@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the base of a reconstruction: its data, or a reconstruction in turn.
+    /// Reads the base of a reconstruction: its stored data, or its own reconstruction.
     fn source(&self, found: &Found, id: &TensorId, depth: u8) -> Result<Rebuilt, StoreError> {
         let mut buffer = Vec::new();
         let whole = record::read(&found.place, Some(id), Check::Alone, &mut buffer)?;
@@ -95,7 +95,7 @@ impl Reader<'_> {
             Encoding::Absent if head.reconstruct.is_some() => self.rebuild(found, id, depth + 1),
             Encoding::Absent => Err(StoreError::TierZeroNoPolicy { id: id.clone() }),
             Encoding::Frames => Err(StoreError::Temporal { id: id.clone() }),
-            Encoding::Raw | Encoding::Blocks(_) => {
+            Encoding::Raw | Encoding::Half | Encoding::Blocks(_) => {
                 let mut values = vec![0.0; head.count()];
                 decode(head.encoding, whole.body, &mut values, &found.place, id)?;
                 let bound = provenance_of(head).bound;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_formats::segment::FrameHead;
+use bitgrain_formats::segment::{FrameHead, FrameValues};
 
 use super::Reader;
 use crate::record::Check;
@@ -11,7 +11,7 @@ use crate::store::frame_head::{coded_head, tier_of};
 use crate::store::frames::Frame;
 use crate::store::lookup::Found;
 use crate::temporal::{EncodedFrameHead, FrameConfig, FrameEncoder, FrameRole, RunDecoder};
-use crate::{Provenance, StoreError, TensorId, Tier, blocks, record};
+use crate::{Provenance, StoreError, TensorId, blocks, half, record};
 
 impl Reader<'_> {
     /// Reads a range of frames; a key frame that several frames share is read once.
@@ -51,9 +51,13 @@ impl Reader<'_> {
         };
         let (head, body) = run.record(last)?;
         let Some(coded) = coded_head(&head) else {
-            // A lossless frame ends the run before it.
+            // A frame of floats ends the run before it.
             return Ok(FrameEncoder::new(settings, crate::store::limits::elements(&head.shape)?));
         };
+        if head.rewritten.is_some() {
+            // A frame depends either on appended frames or on those that were re-encoded with it; see `check_version`.
+            return Ok(FrameEncoder::new(settings, crate::store::limits::elements(&head.shape)?));
+        }
         run.prepare(&head, &coded)?;
         if coded.role == FrameRole::DifferenceKey
             && let Some(decoder) = &mut run.decoder
@@ -79,8 +83,11 @@ impl Frames<'_> {
         let mut values = vec![0.0; crate::store::limits::elements(&head.shape)?];
         let (role, bits) = match coded_head(&head) {
             None => {
-                blocks::read_raw(&body, &mut values);
-                (FrameRole::Key, Tier::Lossless.bits())
+                match head.values {
+                    FrameValues::Half => half::decode(&body, &mut values)?,
+                    FrameValues::Raw | FrameValues::Codes(_) => blocks::read_raw(&body, &mut values),
+                }
+                (FrameRole::Key, head.values.bits())
             }
             Some(coded) => {
                 self.prepare(&head, &coded)?;
@@ -97,12 +104,14 @@ impl Frames<'_> {
     /// Loads the frames that a frame depends on.
     fn prepare(&mut self, head: &FrameHead, coded: &EncodedFrameHead) -> Result<(), StoreError> {
         let key = coded.key_index(head.index);
+        self.check_version(head, key)?;
         if self.decoder.as_ref().is_none_or(|decoder| decoder.key_index() != key) {
             let (head, body) = self.record(key)?;
             let count = crate::store::limits::elements(&head.shape)?;
             self.decoder = Some(RunDecoder::new(key, &needed_head(&head, key)?, &body, count)?);
         }
         let scales = coded.scales_index(head.index);
+        self.check_version(head, scales)?;
         let Some(decoder) = &mut self.decoder else { return Ok(()) };
         if coded.role == FrameRole::DifferenceShared && decoder.scales_index() != Some(scales) {
             let (head, body) = record(self.found, self.id, scales)?;
@@ -111,12 +120,34 @@ impl Frames<'_> {
         Ok(())
     }
 
+    /// Checks that frame `needed` is the version that a frame was encoded against. In a damaged store, a re-encoded frame may
+    /// be lost while its older version exists; decoding others against that would return wrong values. A run is re-encoded
+    /// in one batch, in which sequence numbers and indices are consecutive, and a frame follows the one it depends on.
+    fn check_version(&self, head: &FrameHead, needed: u64) -> Result<(), StoreError> {
+        let index = head.index;
+        let sequence = |at: u64| {
+            let frames = self.found.frames.as_ref()?;
+            Some(frames.get(usize::try_from(at).ok()?)?.sequence)
+        };
+        let matches = match (sequence(index), sequence(needed)) {
+            _ if needed == index => true,
+            (Some(own), Some(other)) if head.rewritten.is_some() => own.checked_sub(other) == index.checked_sub(needed),
+            (Some(own), Some(other)) => other < own,
+            _ => false,
+        };
+        if matches {
+            Ok(())
+        } else {
+            Err(StoreError::FrameOutOfRun { index, needed, what: "frame of the same version" })
+        }
+    }
+
     fn record(&self, index: u64) -> Result<(FrameHead, Vec<u8>), StoreError> {
         record(self.found, self.id, index)
     }
 }
 
-/// Converts the head of frame `needed`, which another frame refers to. Lossless frames have neither scales nor codes.
+/// Converts the head of frame `needed`, which another frame refers to. Frames of floats have neither scales nor codes.
 fn needed_head(head: &FrameHead, needed: u64) -> Result<EncodedFrameHead, StoreError> {
     coded_head(head).ok_or(StoreError::FrameOutOfRun { index: head.index, needed, what: "key frame" })
 }

@@ -21,7 +21,7 @@ use super::lookup::{Found, Lookup};
 use super::tier_encoder::provenance;
 use crate::record::Check;
 use crate::segment::Place;
-use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, blocks, record};
+use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, blocks, half, record};
 
 /// Reads tensors. Does not count accesses.
 #[derive(Clone, Copy)]
@@ -105,7 +105,7 @@ impl Reader<'_> {
 
 /// Returns whether a record contains values.
 fn has_data(head: &TensorHead<'_>) -> bool {
-    matches!(head.encoding, Encoding::Raw | Encoding::Blocks(_))
+    matches!(head.encoding, Encoding::Raw | Encoding::Half | Encoding::Blocks(_))
 }
 
 /// Decodes the values of a record, if it contains any.
@@ -118,6 +118,7 @@ pub(super) fn decode(
 ) -> Result<(), StoreError> {
     match encoding {
         Encoding::Raw => blocks::read_raw(bytes, out),
+        Encoding::Half => half::decode(bytes, out).map_err(|error| damaged_blocks(place, id, &error))?,
         Encoding::Blocks(format) => {
             blocks::decode(format, bytes, out).map_err(|error| damaged_blocks(place, id, &error))?;
         }
@@ -126,7 +127,7 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// Returns the error for invalid blocks with a valid checksum.
+/// Returns the error for invalid values with a valid checksum.
 fn damaged_blocks(place: &Place, id: &TensorId, error: &bitgrain_codec::CodecErr) -> StoreError {
     let (segment, what) = (place.segment.name(), error.to_string());
     StoreError::Damaged { segment, offset: place.offset, id: Some(id.clone()), what }

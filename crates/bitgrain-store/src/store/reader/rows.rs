@@ -8,7 +8,7 @@ use super::{Reader, damaged_blocks, has_data, provenance_of};
 use crate::segment::Place;
 use crate::store::get::StoredTensor;
 use crate::store::lookup::Found;
-use crate::{StoreError, TensorId, blocks, record};
+use crate::{StoreError, TensorId, blocks, half, record};
 
 impl Reader<'_> {
     /// Reads a range of rows of a tensor.
@@ -57,6 +57,7 @@ fn decode_range(
     let (values, bytes) = match head.encoding {
         Encoding::Absent | Encoding::Frames => return Ok(()),
         Encoding::Raw => (range.clone(), 4 * range.start..4 * range.end),
+        Encoding::Half => (range.clone(), 2 * range.start..2 * range.end),
         Encoding::Blocks(format) => {
             let first = range.start / format.block_len().get();
             let start = first * format.block_len().get();
@@ -76,6 +77,10 @@ fn decode_range(
             let within = range.start - values.start..range.end - values.start;
             let decoded = format.decode_range(stored, values.len(), within, out);
             return decoded.map_err(|error| damaged_blocks(place, id, &error.shifted(values.start)));
+        }
+        if head.encoding == Encoding::Half {
+            let decoded = half::decode(stored, out);
+            return decoded.map_err(|error| damaged_blocks(place, id, &error.shifted(range.start)));
         }
         blocks::read_raw(stored, out);
         Ok(())
