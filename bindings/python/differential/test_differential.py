@@ -14,7 +14,7 @@ def outcomes():
     return run(CASES, SEED)
 
 
-def test_no_case_finds_a_defect(outcomes):
+def test_differential_cases_find_no_defect(outcomes):
     found = [f"case {each.case.index}: {each.findings}" for each in outcomes if each.findings]
     assert not found, "\n".join([f"run one again: python -m differential --seed {SEED} --case N", *found])
 

@@ -19,8 +19,8 @@ def main() -> None:
     auc = max(model.evals_result_["valid"]["auc"])
     print(f"stopped after {model.booster_.n_rounds} rounds, AUC {auc:.4f} on validation rows")
 
-    model.save("tumours.bitgrain")
-    again = bitgrain.BitgrainClassifier.load("tumours.bitgrain")
+    model.save("tumors.bitgrain")
+    again = bitgrain.BitgrainClassifier.load("tumors.bitgrain")
     print(f"AUC {roc_auc_score(y_test, again.predict_proba(X_test)[:, 1]):.4f} on test rows with the loaded model")
 
     print("most important features:")

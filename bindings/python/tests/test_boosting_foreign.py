@@ -23,7 +23,7 @@ def test_lightgbm_boosters_and_estimators():
     assert (ours.predict_class(X) == theirs.predict(X)).all()
 
 
-def test_lightgbm_stops_early_here_too():
+def test_early_stopped_lightgbm_models_predict_the_same():
     X, y = load_breast_cancer(return_X_y=True)
     theirs = lightgbm.LGBMClassifier(verbose=-1, n_estimators=400)
     stop = lightgbm.early_stopping(5, verbose=False)
@@ -97,7 +97,7 @@ def test_xgboost_boosters_and_estimators():
     )
 
 
-def test_xgboost_stops_early_here_too():
+def test_early_stopped_xgboost_models_predict_the_same():
     X, y = load_breast_cancer(return_X_y=True)
     theirs = xgboost.XGBClassifier(n_estimators=400, early_stopping_rounds=5)
     theirs.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
@@ -120,7 +120,7 @@ def test_other_files_are_not_models():
         bitgrain.boosting.from_xgboost(zeros)
 
 
-def test_their_files_are_loaded(tmp_path):
+def test_lightgbm_and_xgboost_files_are_loaded(tmp_path):
     X, y = load_diabetes(return_X_y=True)
     booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, y), 5)
     booster.save_model(tmp_path / "lightgbm.txt")

@@ -10,6 +10,7 @@ import scipy.sparse
 import bitgrain
 from bitgrain import BitgrainRegressor, _native
 from bitgrain.boosting.frame import matrix
+from bitgrain.boosting.pandas import is_sparse_pandas
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_codes_are_matched_by_category_name(mixed):
     np.testing.assert_array_equal(model.booster_.predict(arrow.select(arrow.column_names[::-1])), want)
 
 
-def test_numbers_of_categories_are_codes_or_texts():
+def test_numeric_categories_are_codes_or_strings():
     rng = np.random.default_rng(2)
     code = rng.integers(0, 9, 500)
     y = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, -6.0, 5.0])[code]
@@ -140,7 +141,28 @@ def test_every_dtype_and_layout(dtype, layout):
     assert model.booster_.to_bytes() != b""
 
 
-def test_sparse_rows_are_dense_ones():
+def test_sparse_frames_equal_dense_frames():
+    rng = np.random.default_rng(3)
+    colors = pd.Series(rng.integers(0, 30, 500)).astype("category")
+    dense = pd.get_dummies(colors, prefix="color").assign(
+        number=rng.normal(size=500), count=rng.integers(0, 3, 500), city=pd.Categorical(rng.choice(list("ab"), 500))
+    )
+    dense.loc[3, "number"] = np.nan
+    y = dense["number"].fillna(1.0) + colors.cat.codes % 5
+    sparse = dense.astype(dict.fromkeys([name for name in dense if name.startswith("color")], "Sparse[bool]"))
+    sparse = sparse.astype({"count": pd.SparseDtype("int64", 0)})
+    assert is_sparse_pandas(sparse)
+    assert not is_sparse_pandas(dense)
+    want = fitted(dense, y).predict(dense)
+    model = fitted(sparse, y)
+    np.testing.assert_array_equal(model.predict(sparse), want)
+    np.testing.assert_array_equal(model.predict(dense), want)
+    # Without an entry, a value is missing in a column that is filled with NaN.
+    filled = dense.astype({"number": pd.SparseDtype("float64", np.nan)})
+    np.testing.assert_array_equal(fitted(filled, y).predict(filled), want)
+
+
+def test_sparse_rows_equal_dense_rows():
     rng = np.random.default_rng(1)
     X = rng.random((500, 20)) * (rng.random((500, 20)) < 0.2)
     y = X[:, 0] - X[:, 1]
@@ -195,7 +217,7 @@ print((after - before) * 1024 / X.nbytes)
         assert float(done.stdout) < 0.6, order
 
 
-def test_a_row_on_its_own_is_predicted_as_among_others(table):
+def test_a_single_row_is_predicted_as_in_a_batch(table):
     X, y = table
     for model in (fitted(X, y), bitgrain.BitgrainClassifier(n_estimators=5).fit(X, (y * 2).astype(int))):
         for dtype in (np.float32, np.float64):

@@ -57,14 +57,14 @@ print("done", rounds)
         ({"n_jobs": 1}, "started.set(); fitted = model.fit(X, y, eval_set=(X[:100], y[:100]))"),
     ],
 )
-def test_ctrl_c_gives_the_model_so_far(settings, call):
+def test_ctrl_c_returns_the_model_trained_so_far(settings, call):
     program = PROGRAM.replace("{settings}", repr(settings)).replace("{call}", call)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("done")
 
 
-def test_ctrl_c_within_a_loss_of_ones_own():
+def test_ctrl_c_within_a_custom_loss():
     call = """
 def loss(t, s):
     started.set()
@@ -100,7 +100,7 @@ def test_a_cross_validation_raises_keyboard_interrupt(table):
         bitgrain.boosting.cross_validate(data, n_estimators=1_000_000)
 
 
-def test_other_handlers_exceptions_come_out_as_they_are(table):
+def test_exceptions_of_other_signal_handlers_propagate_unchanged(table):
     X, y = table
 
     class LateError(Exception):
@@ -121,7 +121,7 @@ def test_other_handlers_exceptions_come_out_as_they_are(table):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_other_threads_run_on_meanwhile(table):
+def test_other_threads_keep_running(table):
     X = np.tile(table[0], (10, 1))
     y = np.tile(table[1], 10)
     done = threading.Event()

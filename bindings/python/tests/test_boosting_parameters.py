@@ -69,7 +69,7 @@ def test_every_alias_gives_the_same_model(entry):
         assert BitgrainClassifier(**{alias: value}).get_params()[own] == value
 
 
-def test_estimators_fit_by_aliases():
+def test_estimators_accept_aliases():
     theirs = BitgrainRegressor(num_iterations=9, lambda_l2=2.0, max_bins=31, seed=3, num_threads=1).fit(X, Y)
     ours = BitgrainRegressor(n_estimators=9, reg_lambda=2.0, max_bin=31, random_state=3, n_jobs=1).fit(X, Y)
     np.testing.assert_array_equal(theirs.predict(X), ours.predict(X))
@@ -77,13 +77,13 @@ def test_estimators_fit_by_aliases():
     assert search.best_estimator_.reg_lambda == search.best_params_["lambda_l2"]
 
 
-def test_datasets_take_aliases():
+def test_datasets_accept_aliases():
     assert bitgrain.Dataset(X, Y, max_bins=8)._native.n_bins == bitgrain.Dataset(X, Y, max_bin=8)._native.n_bins
     with pytest.raises(TypeError, match="num_leaves"):
         bitgrain.Dataset(X, Y, num_leaves=3)
 
 
-def test_a_params_dict_of_lightgbm_is_taken_as_it_is():
+def test_a_lightgbm_params_dict_is_accepted_unchanged():
     script = {
         "objective": "regression_l1",
         "metric": ["l2", "l1"],
@@ -112,12 +112,12 @@ def test_a_params_dict_of_lightgbm_is_taken_as_it_is():
     assert (list(folds.metrics), folds.rounds) == (["mse", "mae"], [12, 12])
 
 
-def test_keywords_win_over_params():
+def test_keywords_take_precedence_over_params():
     assert grown({"lambda_l2": 1.0}, reg_lambda=2.0) == grown(reg_lambda=2.0)
     assert grown(Params(reg_lambda=1.0), lambda_l2=2.0) == grown(reg_lambda=2.0)
 
 
-def test_values_that_contradict_each_other_are_refused():
+def test_values_that_contradict_each_other_are_rejected():
     message = r"`lambda_l2 = 1` and `reg_lambda = 2`; both names mean reg_lambda, give one of them"
     given = {"lambda_l2": 1, "reg_lambda": 2}
     for call in (
@@ -153,7 +153,7 @@ def test_unknown_names_suggest_the_nearest():
         Params().replace(objective="binary")
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_scalars_are_numbers():
     assert grown(num_leaves=np.int64(7), learning_rate=np.float32(0.5), stochastic_rounding=np.True_) == grown(
         num_leaves=7, learning_rate=0.5
     )

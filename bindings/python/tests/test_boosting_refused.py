@@ -63,7 +63,7 @@ def objects(value):
     ],
     ids=lambda value: None if isinstance(value, type) else str(type(value).__name__),
 )
-def test_features_that_cannot_be_used(given, kind, message):
+def test_unusable_features_are_rejected(given, kind, message):
     for fit in (BitgrainRegressor().fit, BitgrainClassifier().fit, bitgrain.Dataset):
         with pytest.raises(kind, match=message) as caught:
             fit(given, CLASSES)
@@ -81,14 +81,14 @@ def test_features_that_cannot_be_used(given, kind, message):
         (scipy.sparse.csr_array(X[:, :2]), ValueError, "X has 2 features"),
     ],
 )
-def test_rows_that_cannot_be_predicted(given, kind, message):
+def test_invalid_rows_are_rejected_by_predict(given, kind, message):
     with pytest.raises(kind, match=message):
         MODEL.predict(given)
     with pytest.raises(kind):
         MODEL.booster_.predict(given)
 
 
-def test_frames_of_other_columns():
+def test_frames_with_other_columns():
     frame = pd.DataFrame(X, columns=list("abd"))
     for given in (frame, pl.from_pandas(frame)):
         with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- d.*now missing:\n- c"):
@@ -96,9 +96,9 @@ def test_frames_of_other_columns():
         with pytest.raises(bitgrain.errors.InputError, match="Missing: 'c'; unknown: 'd'"):
             NAMED.booster_.predict(given)
     text = pd.DataFrame(X, columns=list("abc")).assign(c=pd.Categorical(["x"] * 60))
-    with pytest.raises(bitgrain.errors.DTypeError, match="'c' holds text, but the model was trained on numbers"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="'c' holds strings, but the model was trained on numbers"):
         NAMED.predict(text)
-    with pytest.raises(bitgrain.errors.DTypeError, match='"c" holds text'):
+    with pytest.raises(bitgrain.errors.DTypeError, match='"c" holds strings'):
         NAMED.predict(pl.from_pandas(text))
     with pytest.raises(bitgrain.errors.InputError, match=r'two columns are named "a"|two features are named `a`'):
         bitgrain.Dataset(pd.DataFrame(X, columns=list("aab")), Y)
@@ -114,7 +114,7 @@ def test_frames_of_other_columns():
         (None, "y"),
     ],
 )
-def test_targets_that_cannot_be_learned(y, message):
+def test_invalid_targets_are_rejected(y, message):
     with pytest.raises(ValueError, match=message):
         BitgrainRegressor().fit(X, y)
     with pytest.raises(ValueError, match=r".+"):
@@ -123,7 +123,7 @@ def test_targets_that_cannot_be_learned(y, message):
         bitgrain.train(bitgrain.Dataset(X, y))
 
 
-def test_classes_that_cannot_be_learned():
+def test_invalid_classes_are_rejected():
     with pytest.raises(ValueError, match=r"y has only one class, `1\.0`; a classifier needs at least two"):
         BitgrainClassifier().fit(X, np.ones(60))
     with pytest.raises(ValueError, match="Unknown label type"):
@@ -190,7 +190,7 @@ def test_settings_out_of_range(setting, kind, message):
         BitgrainRegressor(**setting).fit(X, Y)
 
 
-def test_evaluation_that_does_not_fit():
+def test_invalid_eval_sets_are_rejected():
     fit = BitgrainRegressor(n_estimators=2).fit
     with pytest.raises(ValueError, match="X has 2 features, but 3 features are expected"):
         fit(X, Y, eval_set=(X[:, :2], Y))
@@ -310,13 +310,13 @@ def test_targets_that_are_neither_numbers_nor_classes():
     assert exact.target.values[3] == 0.75
 
 
-def test_more_features_than_anybody_has():
+def test_too_many_features_are_rejected():
     wide = scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(2, 2**60))
     with pytest.raises(bitgrain.errors.InputError, match="features, at most 16777216 are supported"):
         bitgrain.Dataset(wide, [1.0, 2.0])
 
 
-def test_a_dataset_is_not_pickled():
+def test_a_dataset_cannot_be_pickled():
     with pytest.raises(bitgrain.errors.DTypeError, match="share it among threads"):
         pickle.dumps(bitgrain.Dataset(X, Y))
 
@@ -326,7 +326,7 @@ def test_strings_are_rejected_as_regression_targets():
         bitgrain.Dataset(X, Y).like(X, np.where(Y > 0.5, "a", "b"))
 
 
-def test_two_columns_of_one_name_are_refused():
+def test_two_columns_of_one_name_are_rejected():
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     model = bitgrain.train(bitgrain.Dataset(frame, Y), n_estimators=2)
     twice = pd.concat([frame["b"], frame["a"], frame["a"]], axis=1)
@@ -335,12 +335,12 @@ def test_two_columns_of_one_name_are_refused():
 
 
 def test_numbers_in_a_string_column_are_rejected():
-    texts = np.array(["x", "y"])[np.arange(len(Y)) % 2]
+    strings = np.array(["x", "y"])[np.arange(len(Y)) % 2]
     codes = np.arange(len(Y)) % 2.0
-    frame = pd.DataFrame({"c": pd.Categorical(texts), "a": X[:, 0]})
+    frame = pd.DataFrame({"c": pd.Categorical(strings), "a": X[:, 0]})
     model = bitgrain.train(bitgrain.Dataset(frame, Y), n_estimators=2)
     for other in (frame.assign(c=codes), pl.DataFrame({"c": codes, "a": X[:, 0]})):
-        with pytest.raises(TypeError, match=r"holds numbers, but the model was trained on text, such as .x"):
+        with pytest.raises(TypeError, match=r"holds numbers, but the model was trained on strings, such as .x"):
             model.predict(other)
     # A category of numbers is accepted where the model has a numeric feature.
     plain = bitgrain.train(bitgrain.Dataset(frame.assign(c=codes), Y), n_estimators=2)
@@ -363,7 +363,7 @@ def test_unsupported_column_types_are_rejected_with_a_fix():
             bitgrain.Dataset(pd.DataFrame({"d": values}), [1.0, 2.0, 3.0])
 
 
-def test_a_broken_sparse_matrix_is_refused():
+def test_a_broken_sparse_matrix_is_rejected():
     for attribute, at, value in (("indptr", 5, 10**6), ("indices", 3, -1), ("indices", 3, 10**6)):
         broken = scipy.sparse.csr_array(np.nan_to_num(X))
         parts = getattr(broken, attribute).copy()

@@ -44,7 +44,7 @@ def test_scikit_learns_own_checks_of_other_settings(estimator, check):
     check(estimator)
 
 
-def test_weights_are_repetitions():
+def test_integer_weights_equal_repeated_rows():
     rng = np.random.default_rng(0)
     X, weight = rng.random((300, 3)), rng.integers(0, 4, 300)
     y = X[:, 0] * 3 + np.sin(6 * X[:, 1])
@@ -62,7 +62,7 @@ def test_weights_are_repetitions():
         assert np.ptp(want) > 0.1
 
 
-def test_scores_are_those_of_a_good_library():
+def test_scores_match_other_libraries():
     X, y = load_diabetes(return_X_y=True)
     ours = cross_val_score(BitgrainRegressor(n_estimators=50, num_leaves=7), X, y).mean()
     theirs = cross_val_score(HistGradientBoostingRegressor(max_iter=50, max_leaf_nodes=7), X, y).mean()
@@ -84,9 +84,9 @@ def test_string_classes_round_trip():
 def test_a_model_survives_skops():
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    texts = np.array(["p", "q", "r"])[y]
+    strings = np.array(["p", "q", "r"])[y]
     for model in (
-        BitgrainClassifier(n_estimators=3).fit(frame, texts, eval_set=(frame, texts)),
+        BitgrainClassifier(n_estimators=3).fit(frame, strings, eval_set=(frame, strings)),
         make_pipeline(StandardScaler(), BitgrainRegressor(n_estimators=3)).fit(X, y),
     ):
         data = skops.io.dumps(model)
@@ -147,7 +147,7 @@ def test_clone_grid_search_and_pipeline():
     assert scaled[-1].feature_names_in_[0] == "x0"
 
 
-def test_a_grid_search_over_processes_ends():
+def test_a_grid_search_over_processes_finishes():
     X, y = load_diabetes(return_X_y=True)
     search = GridSearchCV(BitgrainRegressor(n_estimators=10), {"num_leaves": [4, 8]}, cv=2, n_jobs=2)
     assert search.fit(X, y).best_score_ > 0.2
@@ -193,7 +193,7 @@ def test_metrics_early_stopping_and_the_best_round(table):
     assert weighted.evals_result_["valid"]["rmse"] != both.evals_result_["valid"]["rmse"]
 
 
-def test_a_training_goes_on_from_a_model(table):
+def test_training_continues_from_a_model(table):
     X, y = table
     first = BitgrainRegressor(n_estimators=10).fit(X, y)
     more = BitgrainRegressor(n_estimators=10).fit(X, y, init_model=first)
@@ -269,7 +269,7 @@ def test_settings_of_numpy_survive_a_file(tmp_path, table):
     assert {name: loaded[name] for name in settings} == {"n_estimators": 7, "learning_rate": 0.25, "verbose": False}
 
 
-def test_classes_of_foreign_files_are_whole_numbers_if_they_look_so(tmp_path, table):
+def test_classes_of_foreign_files_are_integers_if_they_look_like_integers(tmp_path, table):
     X, y = table
     lightgbm = pytest.importorskip("lightgbm")
     classes = (y > 2).astype(int)
@@ -280,7 +280,7 @@ def test_classes_of_foreign_files_are_whole_numbers_if_they_look_so(tmp_path, ta
     assert loaded.score(X, classes) == theirs.score(X, classes) > 0.8
 
 
-def test_estimators_of_foreign_models_keep_all_digits_of_sparse_rows(tmp_path):
+def test_imported_estimators_keep_all_digits_of_sparse_rows(tmp_path):
     lightgbm, sparse = pytest.importorskip("lightgbm"), pytest.importorskip("scipy.sparse")
     X = 16777216.0 * 64 + np.arange(400.0)[:, None]
     theirs = lightgbm.LGBMRegressor(min_child_samples=1, min_data_in_bin=1, verbose=-1)
@@ -309,7 +309,7 @@ def test_a_fit_that_fails_changes_nothing(table):
 
 
 @pytest.mark.parametrize("verbose", [0, -1, False])
-def test_quiet_is_quiet(table, capfd, verbose):
+def test_only_verbose_training_prints(table, capfd, verbose):
     X, y = table
     BitgrainRegressor(n_estimators=2, verbose=verbose).fit(X, y)
     assert capfd.readouterr() == ("", "")
@@ -317,7 +317,7 @@ def test_quiet_is_quiet(table, capfd, verbose):
     assert "training" in capfd.readouterr().err
 
 
-def test_a_score_of_scikit_learn_is_better_if_it_is_more(table):
+def test_larger_is_better_for_scikit_learn_scores(table):
     from sklearn.metrics import mean_absolute_error, r2_score
 
     X, y = table

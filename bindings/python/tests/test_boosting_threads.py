@@ -33,7 +33,7 @@ def test_threads_share_a_dataset_and_a_model(table):
     assert found == [(want.to_bytes(), want.predict(X).tobytes())] * 8
 
 
-def test_python_losses_on_many_threads_do_not_wait_for_each_other(table):
+def test_python_losses_on_many_threads_do_not_deadlock(table):
     X, y = table
     found = []
 
@@ -84,7 +84,7 @@ def test_n_jobs_counts_as_joblib_does(table):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="requires /proc")
-def test_threads_of_earlier_numbers_of_jobs_end():
+def test_threads_of_earlier_n_jobs_values_end():
     program = """
 import os, time, numpy as np
 from bitgrain import BitgrainRegressor

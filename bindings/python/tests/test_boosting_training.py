@@ -12,7 +12,7 @@ from bitgrain import BitgrainClassifier, BitgrainRegressor, Dataset, train
 from bitgrain.boosting import Params
 
 
-def test_a_dataset_is_trained_on_many_times(table):
+def test_a_dataset_can_be_trained_on_repeatedly(table):
     X, y = table
     data = Dataset(X, y)
     first = train(data, n_estimators=10)
@@ -32,13 +32,13 @@ def test_a_dataset_is_trained_on_many_times(table):
 
 def test_objectives_follow_the_target(table):
     X, y = table
-    texts = np.array(["low", "middle", "high"])[np.digitize(y, [1.5, 2.5])]
+    strings = np.array(["low", "middle", "high"])[np.digitize(y, [1.5, 2.5])]
     assert train(Dataset(X, y), n_estimators=2).objective == "squared"
     assert train(Dataset(X, y > 2), n_estimators=2).objective == "binary"
-    three = train(Dataset(X, texts), n_estimators=5)
+    three = train(Dataset(X, strings), n_estimators=5)
     assert three.objective == "multiclass:3"
     assert three.classes == ["high", "low", "middle"]
-    assert (three.predict_class(X) == texts).mean() > 0.8
+    assert (three.predict_class(X) == strings).mean() > 0.8
     assert three.predict(X).shape == three.predict_proba(X).shape == (2000, 3)
     assert three.predict_leaf(X).shape == (2000, 15)
     assert train(Dataset(X, np.digitize(y, [1.5, 2.5])), objective="multiclass", n_estimators=2).n_trees == 6
@@ -47,7 +47,7 @@ def test_objectives_follow_the_target(table):
         train(Dataset(X, y), n_estimators=2).predict_proba(X)
 
 
-def test_every_way_to_grow(table):
+def test_every_growth_policy(table):
     X, y = table
     data = Dataset(X, y)
     for settings in (
@@ -64,7 +64,7 @@ def test_every_way_to_grow(table):
         assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < 0.25, settings
 
 
-def test_a_model_is_a_value(table):
+def test_models_are_compared_and_copied_by_value(table):
     X, y = table
     data = Dataset(X[:1500], y[:1500])
     model = train(data, valid=data.like(X[1500:], y[1500:]), n_estimators=20)
@@ -102,7 +102,7 @@ def test_the_command_line_reads_a_model(table, tmp_path):
     np.testing.assert_allclose(found.reshape(50, -1)[:, -1], model.predict(X[:50]), rtol=1e-6)
 
 
-def test_a_loss_of_ones_own_is_the_built_in_one(table):
+def test_a_custom_loss_equals_the_built_in_one(table):
     X, y = table
     mean = float(np.mean(y))
     seen = []
@@ -121,7 +121,7 @@ def test_a_loss_of_ones_own_is_the_built_in_one(table):
     assert own.booster_.objective == "custom:squared"
 
 
-def test_weights_reach_a_loss_of_ones_own(table):
+def test_weights_reach_a_custom_loss(table):
     X, y = table
     y = y - y.mean()
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(np.float32)
@@ -157,7 +157,7 @@ def test_losses_of_classifiers(table):
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
-def test_metrics_of_ones_own(table):
+def test_custom_metrics(table):
     X, y = table
 
     def share(y_true, y_pred):
@@ -191,7 +191,7 @@ class SentinelError(Exception):
     pass
 
 
-def test_exceptions_of_callables_come_out_as_they_are(table):
+def test_exceptions_of_callables_propagate_unchanged(table):
     X, y = table
     error = SentinelError("as it is")
 
@@ -229,12 +229,12 @@ def test_exceptions_of_callables_come_out_as_they_are(table):
         (lambda t, s: (["a"] * len(t), s), "returned non-numeric gradients"),
     ],
 )
-def test_losses_that_give_nonsense(table, given, message):
+def test_losses_with_invalid_results_are_rejected(table, given, message):
     with pytest.raises(bitgrain.Error, match=message):
         BitgrainRegressor(objective=given).fit(*table)
 
 
-def test_metrics_that_give_nonsense(table):
+def test_metrics_with_invalid_results_are_rejected(table):
     X, y = table
     with pytest.raises(TypeError, match=r"must return a number.*it returned 'good'"):
         BitgrainRegressor().fit(X, y, eval_set=(X, y), eval_metric=lambda t, p: "good")
@@ -353,17 +353,17 @@ def test_targets_are_float64_only_where_float32_would_change_them():
 
 def test_class_objectives_depend_on_the_number_of_classes(table):
     X, y = table
-    texts = np.array(["low", "middle", "high"])[np.digitize(y, [1.5, 2.5])]
-    for target, objective in ((y > 2, "binary"), (texts, "multiclass:3")):
+    strings = np.array(["low", "middle", "high"])[np.digitize(y, [1.5, 2.5])]
+    for target, objective in ((y > 2, "binary"), (strings, "multiclass:3")):
         assert train(Dataset(X, target), objective="log_loss", n_estimators=1).objective == objective
         assert BitgrainClassifier(objective="log_loss", n_estimators=1).fit(X, target).booster_.objective == objective
-    places = np.unique(texts, return_inverse=True)[1]
+    places = np.unique(strings, return_inverse=True)[1]
     assert train(Dataset(X, places), objective="log_loss", n_estimators=1).objective == "multiclass:3"
     for learn in (
-        lambda: train(Dataset(X, texts), objective="binary", n_estimators=1),
-        lambda: BitgrainClassifier(objective="binary", n_estimators=1).fit(X, texts),
+        lambda: train(Dataset(X, strings), objective="binary", n_estimators=1),
+        lambda: BitgrainClassifier(objective="binary", n_estimators=1).fit(X, strings),
     ):
-        with pytest.raises(bitgrain.errors.InputError, match="predicts 2 classes, the target has 3"):
+        with pytest.raises(bitgrain.errors.InputError, match="predicts 2 classes, but the target has 3"):
             learn()
 
 
@@ -380,6 +380,6 @@ def test_spaces_of_columns_match_underscores_of_a_model(table):
     assert model.predict(polars.from_pandas(spaced)).tobytes() == want
 
 
-def test_gradients_are_kept_as_they_are_by_default():
+def test_gradients_are_f32_by_default():
     assert Params().gradient_precision == BitgrainRegressor().gradient_precision == "f32"
     assert BitgrainClassifier().gradient_precision == "f32"

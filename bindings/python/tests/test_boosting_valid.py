@@ -16,7 +16,7 @@ def parts(table):
     return (X[:1000], y[:1000]), (X[1000:1500], y[1000:1500]), (X[1500:], y[1500:])
 
 
-def test_several_are_measured_each_under_its_name(table):
+def test_several_validation_sets_are_measured_under_their_names(table):
     fitted, first, second = parts(table)
     one = BitgrainRegressor(n_estimators=8).fit(*fitted, eval_set=[first])
     other = BitgrainRegressor(n_estimators=8).fit(*fitted, eval_set=second)
@@ -29,7 +29,7 @@ def test_several_are_measured_each_under_its_name(table):
 
 
 @pytest.mark.parametrize("pairs", [list, tuple])
-def test_pairs_come_as_a_list_or_a_tuple(table, pairs):
+def test_pairs_may_be_a_list_or_a_tuple(table, pairs):
     fitted, first, second = parts(table)
     model = BitgrainRegressor(n_estimators=2).fit(*fitted, eval_set=pairs([first, second]))
     assert sorted(model.evals_result_) == ["valid_0", "valid_1"]
@@ -76,7 +76,7 @@ def test_data_that_differs_in_one_value_is_validation_data(table):
         assert list(model.evals_result_) == ["valid"]
 
 
-def test_names_of_ones_own(table):
+def test_custom_names(table):
     fitted, first, second = parts(table)
     rounds = []
     model = BitgrainRegressor(n_estimators=3).fit(
@@ -94,7 +94,7 @@ def test_names_of_ones_own(table):
         model.fit(*fitted, eval_set=[fitted, second], eval_names=["a", "a"])
 
 
-def test_early_stopping_goes_by_the_first(table):
+def test_early_stopping_uses_the_first_validation_set(table):
     fitted, (X, y), _ = parts(table)
     # Overfitting: the metric on the first set only gets worse.
     against = (X, -y)
@@ -108,7 +108,7 @@ def test_early_stopping_goes_by_the_first(table):
     assert third.best_iteration_ == good.best_iteration_
 
 
-def test_weights_go_with_their_pairs(table):
+def test_eval_weights_belong_to_their_pairs(table):
     fitted, first, second = parts(table)
     weight = np.linspace(0, 1, 500)
     plain = BitgrainRegressor(n_estimators=3).fit(*fitted, eval_set=[first, second])
@@ -124,13 +124,13 @@ def test_weights_go_with_their_pairs(table):
 
 def test_classes_are_those_of_the_training_data(table):
     X, y = table
-    texts = np.where(y > 2, "high", "low")
+    strings = np.where(y > 2, "high", "low")
     model = BitgrainClassifier(n_estimators=3)
-    model.fit(X, texts, eval_set=[(X[:500], texts[:500]), (X[500:], texts[500:])], eval_metric="auc")
+    model.fit(X, strings, eval_set=[(X[:500], strings[:500]), (X[500:], strings[500:])], eval_metric="auc")
     assert {name: len(values["auc"]) for name, values in model.evals_result_.items()} == {"valid_0": 3, "valid_1": 3}
 
 
-def test_metrics_of_two_classes_stand_for_those_of_several(table):
+def test_binary_metric_names_select_multiclass_metrics(table):
     X, y = table
     three = np.digitize(y, [1.5, 2.5])
     model = BitgrainClassifier(n_estimators=3)
@@ -161,7 +161,7 @@ def test_metrics_that_do_not_suit_the_classes_name_those_that_do(table):
         BitgrainRegressor().fit(X, y, eval_set=(X[:50], y[:50]), eval_metric="merror")
 
 
-def test_a_training_takes_several_too(table):
+def test_train_accepts_several_validation_sets(table):
     fitted, first, second = parts(table)
     data = Dataset(*fitted)
     valid = [data.like(*first), data.like(*second)]

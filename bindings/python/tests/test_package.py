@@ -91,7 +91,7 @@ def test_exceptions_derive_from_one_base_and_from_builtins() -> None:
     assert issubclass(bitgrain.errors.TrainingInterrupted, UserWarning)
 
 
-def test_types_are_shipped() -> None:
+def test_type_stubs_are_included() -> None:
     files = importlib.resources.files("bitgrain")
     assert (files / "py.typed").is_file()
     assert (files / "_native.pyi").is_file()
@@ -110,7 +110,7 @@ def test_the_import_loads_only_numpy() -> None:
     assert not brought
 
 
-def test_every_public_function_and_method_is_described() -> None:
+def test_every_public_function_and_method_has_a_docstring() -> None:
     modules = (bitgrain.boosting, bitgrain.weights, bitgrain.store, bitgrain.errors)
     for name, offered in ((name, getattr(module, name)) for module in modules for name in module.__all__):
         members = [offered]
@@ -128,7 +128,7 @@ def test_the_extension_has_no_unsafe_code() -> None:
         assert not re.search(r"\bunsafe\b", file.read_text()), file
 
 
-def test_the_rest_works_without_scikit_learn() -> None:
+def test_everything_else_works_without_scikit_learn() -> None:
     program = """
 import sys
 sys.modules["sklearn"] = None

@@ -29,7 +29,7 @@ def flip(file: pathlib.Path, at: int) -> None:
     file.write_bytes(data)
 
 
-def test_damage_is_found_when_it_is_read_and_named(tmp_path: pathlib.Path) -> None:
+def test_damage_is_detected_on_reading_and_located(tmp_path: pathlib.Path) -> None:
     segment = filled(tmp_path)
     flip(segment, segment.stat().st_size // 2)
     with TensorStore(tmp_path, mode="r") as store:
@@ -50,7 +50,7 @@ def test_damage_is_found_when_it_is_read_and_named(tmp_path: pathlib.Path) -> No
         assert report.damages[0].id == id
 
 
-def test_damage_that_is_found_on_opening_is_refused_or_salvaged(tmp_path: pathlib.Path) -> None:
+def test_damage_detected_on_opening_is_rejected_or_salvaged(tmp_path: pathlib.Path) -> None:
     segment = filled(tmp_path)
     data = segment.read_bytes()
     flip(segment, 200)
@@ -67,7 +67,7 @@ def test_damage_that_is_found_on_opening_is_refused_or_salvaged(tmp_path: pathli
         assert len(store) == 7
 
 
-def test_a_store_of_a_later_version_is_not_read(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_of_a_later_version_is_rejected(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[3] / "spec")
     sum_of = importlib.import_module("segment_file").sum_of
     filled(tmp_path)
@@ -107,7 +107,7 @@ def test_a_reader_does_not_write(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_a_store_that_is_not_there(tmp_path: pathlib.Path, mode: str) -> None:
+def test_a_missing_store_is_an_error(tmp_path: pathlib.Path, mode: str) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(OSError, match="no store found") as caught:
             TensorStore(path, mode=mode)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def test_a_store_that_is_not_there(tmp_path: pathlib.Path, mode: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_in_the_way(tmp_path: pathlib.Path) -> None:
+def test_a_file_at_the_path_of_the_store_is_an_error(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "file"
     file.write_text("no store")
     with pytest.raises(bitgrain.errors.FileError):
@@ -130,7 +130,7 @@ def test_a_file_in_the_way(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can write everywhere")
-def test_a_folder_that_may_not_be_written_to(tmp_path: pathlib.Path) -> None:
+def test_a_read_only_folder_is_an_error(tmp_path: pathlib.Path) -> None:
     filled(tmp_path)
     tmp_path.chmod(0o555)
     try:

@@ -17,7 +17,7 @@ def store(tmp_path: pathlib.Path) -> TensorStore:
     return TensorStore(tmp_path / "store", sync="on_seal")
 
 
-def test_it_maps_ids_to_arrays(store: TensorStore) -> None:
+def test_a_store_maps_ids_to_arrays(store: TensorStore) -> None:
     assert isinstance(store, MutableMapping)
     assert len(store) == 0
     assert list(store) == []
@@ -91,7 +91,7 @@ def test_a_missing_id_is_a_key_error_and_get_has_a_default(store: TensorStore) -
             store.get("nothing", **asked)  # type: ignore[call-overload]
 
 
-def test_the_end_of_a_with_block_closes_it_and_gives_up_the_lock(tmp_path: pathlib.Path) -> None:
+def test_leaving_a_with_block_closes_the_store_and_releases_the_lock(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path) as store:
         store["a"] = [1.0]
         with pytest.raises(bitgrain.errors.LockedError, match="locked by process"):
@@ -165,7 +165,7 @@ def test_metadata_can_be_pickled(store: TensorStore) -> None:
         assert pickle.loads(pickle.dumps(known)) == known
 
 
-def test_two_stores_are_equal_if_they_are_the_same(store: TensorStore, tmp_path: pathlib.Path) -> None:
+def test_stores_are_compared_by_identity(store: TensorStore, tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path / "other") as other:
         assert store == store
         assert store != other

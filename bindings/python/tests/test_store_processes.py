@@ -90,7 +90,7 @@ def _read(path: str, number: int) -> float:
 
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_forked_workers_open_the_store_and_read_though_the_parent_has_threads(tmp_path: pathlib.Path) -> None:
+def test_forked_workers_open_and_read_the_store_of_a_threaded_parent(tmp_path: pathlib.Path) -> None:
     array = np.ones(3_000_000, np.float32)  # large enough for several threads
     with TensorStore(tmp_path, sync="on_seal") as store:
         for number in range(4):
@@ -113,7 +113,7 @@ def _read_opened(number: int) -> float:
 
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_store_that_is_open_for_reading_may_be_used_in_forked_workers(tmp_path: pathlib.Path) -> None:
+def test_a_read_only_store_can_be_used_in_forked_workers(tmp_path: pathlib.Path) -> None:
     global _opened
     with TensorStore(tmp_path, sync="on_seal") as store:
         for number in range(8):

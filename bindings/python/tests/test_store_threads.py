@@ -113,7 +113,7 @@ def test_close_waits_for_running_calls(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_one_array_can_be_put_by_many_and_filled_by_one(tmp_path: pathlib.Path, threads: int) -> None:
+def test_one_array_can_be_put_by_many_threads_and_filled_by_one(tmp_path: pathlib.Path, threads: int) -> None:
     array = np.arange(100_000, dtype=np.float32)
     with TensorStore(tmp_path, sync="on_seal") as store, ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda number: store.put(number, array), range(20)))

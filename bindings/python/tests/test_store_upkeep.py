@@ -16,19 +16,20 @@ HOUR = timedelta(hours=1)
 START = datetime(2030, 1, 7, 9, tzinfo=UTC)
 
 
-def test_defaults_of_the_policy_are_those_of_the_engine() -> None:
-    python, engine = dataclasses.asdict(TierPolicy()), _native.default_policy()
+def test_policy_defaults_match_the_engine() -> None:
+    python, engine = dataclasses.asdict(TierPolicy()), _native.named_policy("careful")
     near = {name: pytest.approx(value) for name, value in engine.items() if isinstance(value, float)}
     assert python == engine | near
 
 
 def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> None:
     for field in dataclasses.fields(TierPolicy):
-        wrong = {float: -1.0, timedelta: timedelta(days=100_000), int: -1}.get(type(field.default), "absent ")
+        wrongs = {float: -1.0, timedelta: timedelta(days=100_000), int: -1, type(None): -1}
+        wrong = wrongs.get(type(field.default), "absent ")
         with pytest.raises(ValueError, match=field.name) as caught:
             TensorStore(tmp_path / field.name, policy=TierPolicy(**{field.name: wrong}))
         assert isinstance(caught.value, bitgrain.errors.InputError)
-    for wrong in ({"period": 600}, {"hot_min": "high"}, {"warm_byte_cap": 1.5}, {"first_tier": 8}):
+    for wrong in ({"period": 600}, {"hot_min": "high"}, {"warm_byte_cap": 1.5}, {"first_tier": 8}, {"budget": 1.5}):
         with pytest.raises(bitgrain.errors.DTypeError):
             TierPolicy(**wrong)  # type: ignore[arg-type]
     with TensorStore(tmp_path / "fine", policy=TierPolicy(first_tier="cold")) as store:
@@ -36,7 +37,8 @@ def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> 
 
 
 def test_idle_tensors_get_fewer_bits_and_are_finally_evicted(tmp_path: pathlib.Path) -> None:
-    settings = {"policy": TierPolicy(absent="any"), "absent_reads": "zeros", "clock": SimulatedClock(START)}
+    policy = TierPolicy(absent="any", least_tier="cold")
+    settings = {"policy": policy, "absent_reads": "zeros", "clock": SimulatedClock(START)}
     with TensorStore(tmp_path, sync="on_seal", **settings) as store:
         array = np.random.default_rng(0).standard_normal(10_000)
         store["other"], store["left"] = array, array
@@ -82,7 +84,7 @@ def test_idle_data_stays_by_default(tmp_path: pathlib.Path) -> None:
         store["a"] = [1.0, 2.0]
         for day in range(1, 10):
             store.tick(START + day * 24 * HOUR)
-        assert store.stat("a").tier is Tier.COLD
+        assert store.stat("a").tier is Tier.B6
         values, provenance = store.get("a", with_provenance=True)
         assert np.abs(values - [1.0, 2.0]).max() <= provenance.bound < 1
 
@@ -195,3 +197,30 @@ def test_a_backup_is_an_independent_store(tmp_path: pathlib.Path) -> None:
         with pytest.raises(OSError, match="not empty") as caught:
             store.backup(tmp_path / "copy")
         assert isinstance(caught.value, bitgrain.errors.FileError)
+
+
+def test_named_policies_decide_how_far_idle_tensors_step_down(tmp_path: pathlib.Path) -> None:
+    array = np.random.default_rng(0).standard_normal(10_000)
+    for policy, tier in [(None, "b6"), ("careful", "b6"), ("adr019", "cold"), ("budget:1000000", "hot")]:
+        settings = {"policy": policy, "clock": SimulatedClock(START)}
+        with TensorStore(tmp_path / str(policy), sync="on_seal", **settings) as store:
+            store["a"] = array
+            for hours in (3, 9, 15):
+                report = store.tick(START + hours * HOUR)
+            assert (store.stat("a").tier, report.over_budget) == (tier, 0)
+    with TensorStore(tmp_path / "small", policy="budget:1", clock=SimulatedClock(START)) as store:
+        store["a"] = array
+        report = store.tick(START + 3 * HOUR)
+        assert [(move.after, move.reason) for move in report.moves] == [("cold", "budget")]
+        assert report.over_budget > store.plan(START + 3 * HOUR).over_budget - 10 > 3_000  # an estimate and the size
+    with pytest.raises(bitgrain.errors.InputError, match="unknown policy `frugal`"):
+        TensorStore(tmp_path / "wrong", policy="frugal")
+
+
+def test_every_tier_can_be_put_and_read(tmp_path: pathlib.Path) -> None:
+    array = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
+    with TensorStore(tmp_path) as store:
+        for tier in [tier for tier in Tier if tier is not Tier.ABSENT]:
+            cost = store.put(tier.value, array, tier=tier)
+            assert (cost.tier, cost.bits) == (tier, tier.bits)
+            assert np.abs(store[tier.value] - array).max() <= cost.bound

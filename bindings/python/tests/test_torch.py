@@ -16,7 +16,7 @@ def weights():
 @pytest.mark.parametrize(
     "dtype", ["float64", "float32", "float16", "bfloat16", "int8", "int64", "bool", "float8_e4m3fn"]
 )
-def test_every_real_type_is_taken(weights, dtype):
+def test_every_real_type_is_accepted(weights, dtype):
     tensor = (4 * weights).to(getattr(torch, dtype))
     want = bitgrain.quantize(tensor.float().numpy(), "int8")
     assert bitgrain.quantize(tensor, "int8") == want
@@ -67,7 +67,7 @@ def test_a_state_dict_with_buffers_and_tied_weights(tmp_path):
         assert np.array_equal(model[name].dequantize(), tensor.numpy()), name
 
 
-def test_short_floats_are_written_as_they_are(tmp_path, weights):
+def test_short_floats_are_written_unchanged(tmp_path, weights):
     load_file = pytest.importorskip("safetensors.torch").load_file
     state = {name: weights.to(getattr(torch, name)) for name in ("float32", "float16", "bfloat16")}
     state["turned"] = state["bfloat16"].t()
@@ -78,7 +78,7 @@ def test_short_floats_are_written_as_they_are(tmp_path, weights):
         assert torch.equal(tensor, state[name]), name
 
 
-def test_networks_stores_and_trees_take_them(tmp_path, weights):
+def test_networks_stores_and_trees_accept_torch_tensors(tmp_path, weights):
     parameter = torch.nn.Parameter(weights)
     network = bitgrain.Network(64, [bitgrain.layers.Dense(3)])
     network.set_weights("0.weight", parameter[:3])

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_vectors_have_length_one_and_do_not_depend_on_company(folder: Path) -> None:
+def test_vectors_have_length_one_and_do_not_depend_on_the_batch(folder: Path) -> None:
     encoder = bitgrain.weights.SentenceEncoder(folder)
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (5, encoder.dims)
@@ -70,7 +70,7 @@ def test_vectors_have_length_one_and_do_not_depend_on_company(folder: Path) -> N
     assert encoder.max_tokens == 16
 
 
-def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
+def test_fewer_bits_take_less_space_with_a_small_error(folder: Path) -> None:
     full, small = bitgrain.weights.SentenceEncoder(folder), bitgrain.weights.SentenceEncoder(folder, dtype="q8_0")
     assert small.nbytes < full.nbytes / 2
     assert ((full.encode(TEXTS) * small.encode(TEXTS)).sum(axis=1) > 0.98).all()

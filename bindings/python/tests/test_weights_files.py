@@ -35,7 +35,7 @@ def model(state: dict[str, np.ndarray], tmp_path: Path) -> Path:
     return path
 
 
-def test_safetensors_are_read_as_their_own_package_reads_them(model: Path, state: dict[str, np.ndarray]) -> None:
+def test_safetensors_files_are_read_as_by_the_safetensors_package(model: Path, state: dict[str, np.ndarray]) -> None:
     opened = bitgrain.open_model(model)
     assert set(opened) == set(state)
     assert len(opened) == 5
@@ -55,7 +55,7 @@ def test_safetensors_are_read_as_their_own_package_reads_them(model: Path, state
     assert repr(opened["norm"]) == "FileTensor('norm', float32, shape=(32,), 128 bytes)"
 
 
-def test_gguf_is_read_as_its_own_package_reads_it(tmp_path: Path) -> None:
+def test_gguf_files_are_read_as_by_the_gguf_package(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     weights = np.random.default_rng(8).normal(size=(8, 256)).astype(np.float32)
     writer = gguf.GGUFWriter(path, "llama")
@@ -118,7 +118,7 @@ def test_saved_files_are_read_by_the_reference_packages(state: dict[str, np.ndar
     assert {key: metadata[key] for key in keys} == keys
 
 
-def test_quantized_tensors_come_back_from_files(state: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_quantized_tensors_round_trip_through_files(state: dict[str, np.ndarray], tmp_path: Path) -> None:
     path = tmp_path / "small.safetensors"
     small = bitgrain.weights.quantize_state_dict(state, "uint4", group=32, calibrate="mse", keep={"blk.1.*": "q4_k"})
     bitgrain.weights.save_tensors(path, small)
@@ -159,7 +159,7 @@ def test_a_file_is_quantized_as_its_arrays_are(model: Path, state: dict[str, np.
     assert bitgrain.open_model(other)["blk.0.weight"].quantized() == wanted
 
 
-def test_a_budget_is_kept_and_a_plan_can_be_followed(model: Path, tmp_path: Path) -> None:
+def test_a_budget_is_kept_and_a_plan_can_be_applied(model: Path, tmp_path: Path) -> None:
     budget = 16_000
     first = tmp_path / "fit.safetensors"
     done = bitgrain.quantize_file(model, first, budget=budget, plan=tmp_path / "plan.json", candidates=["int4", "int8"])
@@ -226,7 +226,7 @@ def test_a_comparison_reports_the_error(model: Path, state: dict[str, np.ndarray
         bitgrain.compare_files(model, other)
 
 
-def test_missing_files_are_missing_files(tmp_path: Path, model: Path) -> None:
+def test_missing_files_raise_file_not_found_error(tmp_path: Path, model: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         bitgrain.open_model(tmp_path / "nothing.gguf")
     assert isinstance(caught.value, bitgrain.errors.FileError)
@@ -241,7 +241,7 @@ def test_missing_files_are_missing_files(tmp_path: Path, model: Path) -> None:
         bitgrain.open_model(tmp_path / "empty")
 
 
-def test_foreign_and_truncated_files_are_refused(model: Path, tmp_path: Path) -> None:
+def test_foreign_and_truncated_files_are_rejected(model: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.bin"
     foreign.write_bytes(b"something else entirely")
     with pytest.raises(bitgrain.errors.FormatError, match="unknown model format"):
@@ -261,7 +261,7 @@ def test_foreign_and_truncated_files_are_refused(model: Path, tmp_path: Path) ->
             bitgrain.open_model(cut)
 
 
-def test_bad_requests_are_refused_and_write_nothing(model: Path, state: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_bad_requests_are_rejected_and_write_nothing(model: Path, state: dict[str, np.ndarray], tmp_path: Path) -> None:
     out = tmp_path / "out.gguf"
     cases: list[tuple[dict[str, object], str]] = [
         ({}, "no format given"),

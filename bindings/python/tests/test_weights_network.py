@@ -32,7 +32,7 @@ def trained(digits: tuple[np.ndarray, np.ndarray]) -> bitgrain.Network:
     return network
 
 
-def test_a_network_learns_and_stays_right_in_few_bits(
+def test_a_network_learns_and_stays_accurate_in_few_bits(
     trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]
 ) -> None:
     X, y = digits[0][1437:], digits[1][1437:]
@@ -53,9 +53,7 @@ def test_a_network_learns_and_stays_right_in_few_bits(
     assert {one.dtype for one in trained.parameters} == {"float32"}
 
 
-def test_predictions_are_those_of_the_formulas(
-    trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]
-) -> None:
+def test_predictions_match_the_formulas(trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]) -> None:
     X = digits[0][:300]
     hidden = np.maximum(X @ trained.weights("0.weight").T + trained.weights("0.bias"), 0)
     wanted = hidden @ trained.weights("2.weight").T + trained.weights("2.bias")
@@ -103,7 +101,7 @@ def test_history_has_the_metrics_of_every_round(digits: tuple[np.ndarray, np.nda
     assert (len(ended.epochs), ended.stopped_early, ended.interrupted) == (2, False, False)
 
 
-def test_numbers_are_fitted_by_mean_square() -> None:
+def test_regression_targets_use_mean_squared_error() -> None:
     x = np.linspace(-1, 1, 64)[:, None]
     network = bitgrain.Network((1,), [layers.Dense(16, activation="tanh"), layers.Dense(1)])
     network.fit(x, x**2, epochs=300, batch_size=16, learning_rate=0.02)
@@ -151,7 +149,7 @@ def test_a_recipe_chooses_by_name(trained: bitgrain.Network) -> None:
     assert "int4/32, int8" in repr(network)
 
 
-def test_calibration_makes_few_bits_lose_less(trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]) -> None:
+def test_calibration_reduces_the_error(trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]) -> None:
     X = digits[0]
 
     def off(method: str | None) -> float:
@@ -167,7 +165,7 @@ def test_calibration_makes_few_bits_lose_less(trained: bitgrain.Network, digits:
 
 
 @pytest.mark.parametrize("ending", ["json", "safetensors"])
-def test_files_give_back_the_network(ending: str, trained: bitgrain.Network, digits, tmp_path: Path) -> None:
+def test_networks_round_trip_through_files(ending: str, trained: bitgrain.Network, digits, tmp_path: Path) -> None:
     X = digits[0][:50]
     network = trained.copy()
     network.morph("int4")
@@ -198,7 +196,7 @@ def test_networks_can_be_copied_and_pickled(trained: bitgrain.Network, digits: t
         np.testing.assert_array_equal(other.predict(digits[0][:9]), network.predict(digits[0][:9]))
 
 
-def test_every_kind_of_layer_can_be_built_and_comes_back() -> None:
+def test_every_kind_of_layer_can_be_built_and_round_trips() -> None:
     cases = [
         ((2, 9), [layers.Conv1d(4, 3, activation="relu"), layers.Flatten(), layers.Dense(2)]),
         ((1, 8, 8), [layers.Conv2d(4, (3, 3), stride=2, padding=(1, 1)), layers.Flatten(), layers.Dense(2)]),
@@ -228,7 +226,7 @@ def test_every_kind_of_layer_can_be_built_and_comes_back() -> None:
         assert np.isfinite(network.predict(x)).all()
 
 
-def test_masked_places_do_not_count() -> None:
+def test_masked_positions_do_not_count() -> None:
     network = bitgrain.Network((None, 3), [layers.Attention(1), layers.Pool()])
     x = np.random.default_rng(0).normal(size=(2, 5, 3))
     mask = np.array([[1, 1, 1, 0, 0]] * 2, bool)
@@ -237,7 +235,7 @@ def test_masked_places_do_not_count() -> None:
         network.predict(x, mask=mask[:, :4])
 
 
-def test_bad_input_is_refused_with_the_layer_or_the_shape(trained: bitgrain.Network) -> None:
+def test_bad_input_is_rejected_with_the_layer_or_the_shape(trained: bitgrain.Network) -> None:
     with pytest.raises(bitgrain.errors.InputError, match="layer 1"):
         bitgrain.Network((4,), [layers.Dense(3), layers.Conv2d(2)])
     with pytest.raises(bitgrain.errors.InputError, match="unknown variant"):
@@ -348,7 +346,7 @@ print("done", seconds)
 
 
 @pytest.mark.parametrize("shape", [(50, 4), (2, 100), (200,), (100,), (100, 2, 2)])
-def test_targets_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+def test_targets_of_another_shape_are_rejected(shape: tuple[int, ...]) -> None:
     X = np.zeros((100, 3))
     network = bitgrain.Network(3, [layers.Dense(2)])
     for call in (network.fit, network.evaluate):
@@ -362,14 +360,14 @@ def test_targets_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
     network.fit(X, np.zeros((100, 1), dtype=int), epochs=1, progress=False)
 
 
-def test_whole_numbers_for_one_output_are_asked_about() -> None:
+def test_integer_targets_for_one_output_are_ambiguous() -> None:
     network = bitgrain.Network(3, [layers.Dense(1)])
     with pytest.raises(bitgrain.errors.InputError, match=r"y\.astype\(float\) or loss='mean_square'"):
         network.fit(np.zeros((4, 3)), [1, 2, 3, 4])
     network.fit(np.zeros((4, 3)), [1, 2, 3, 4], loss="mean_square", epochs=1, progress=False)
 
 
-def test_arguments_of_the_wrong_kind_are_named() -> None:
+def test_arguments_of_the_wrong_type_are_named() -> None:
     network, X, y = bitgrain.Network(3, [layers.Dense(2)]), np.zeros((4, 3)), [0, 1, 0, 1]
     for settings, kind, message in (
         ({"loss": 5}, TypeError, "loss = 5"),
@@ -390,7 +388,7 @@ def test_arguments_of_the_wrong_kind_are_named() -> None:
         network.morph({"typo": "int8"})
 
 
-def test_masks_are_flags_for_places_of_samples() -> None:
+def test_masks_are_flags_per_position() -> None:
     network = bitgrain.Network((None, 8), [layers.Attention(2)])
     X = np.zeros((2, 5, 8))
     for mask in (np.ones((5, 2), bool), np.ones(10, bool)):

@@ -50,7 +50,7 @@ def test_memory_counts_every_copy(weights: np.ndarray) -> None:
     assert repr(store) == "WeightStore(shape=(16, 96), versions: q4_0, q4_k)"
 
 
-def test_products_are_on_the_codes(weights: np.ndarray) -> None:
+def test_products_are_computed_on_the_codes(weights: np.ndarray) -> None:
     store = bitgrain.weights.WeightStore(weights)
     x = np.random.default_rng(3).normal(size=(5, 96)).astype(np.float32)
     np.testing.assert_allclose(store.multiply(x), x @ weights.T, rtol=1e-4, atol=1e-4)
@@ -61,7 +61,7 @@ def test_products_are_on_the_codes(weights: np.ndarray) -> None:
         store.multiply(x[:, :95])
 
 
-def test_importances_are_for_versions_to_come(weights: np.ndarray) -> None:
+def test_importances_apply_to_later_versions(weights: np.ndarray) -> None:
     store = bitgrain.weights.WeightStore(weights)
     store.morph("q4_0")
     plain = store.active("q4_0")

@@ -103,7 +103,7 @@ def test_codes_below_a_byte_are_packed_low_bits_first(weights: np.ndarray) -> No
     np.testing.assert_array_equal(codes * np.repeat(tensor.scales, 32, axis=1), tensor.dequantize())
 
 
-def test_every_setting_has_its_effect(weights: np.ndarray) -> None:
+def test_every_setting_has_an_effect(weights: np.ndarray) -> None:
     def lost(**settings: object) -> float:
         error = bitgrain.quantize(weights, "int4", **settings).error
         assert error is not None
@@ -133,7 +133,7 @@ def test_arrays_of_any_shape(shape: tuple[int, ...]) -> None:
         assert tensor == pickle.loads(pickle.dumps(tensor))
 
 
-def test_views_and_other_dtypes_are_taken_as_float32(weights: np.ndarray) -> None:
+def test_views_and_other_dtypes_are_converted_to_float32(weights: np.ndarray) -> None:
     for view in (weights.T, weights[::2, ::-1], np.asfortranarray(weights), weights.astype(np.float64)):
         assert bitgrain.quantize(view, "int8") == bitgrain.quantize(np.ascontiguousarray(view, np.float32), "int8")
     whole = np.arange(-8, 8).reshape(2, 8)
@@ -151,7 +151,7 @@ def test_numpy_dtypes_name_formats(weights: np.ndarray) -> None:
     assert bitgrain.quantize(weights, bitgrain.weights.dtypes()[10]).dtype == bitgrain.weights.dtypes()[10].name
 
 
-def test_float32_in_c_order_is_not_changed_and_not_kept(weights: np.ndarray) -> None:
+def test_float32_in_c_order_is_neither_modified_nor_retained(weights: np.ndarray) -> None:
     given = weights.copy()
     tensor = bitgrain.quantize(given, "int8")
     before = tensor.dequantize()
@@ -240,7 +240,7 @@ def test_bad_settings_are_rejected_with_the_valid_choices(weights: np.ndarray) -
         bitgrain.quantize(weights, "int8").compare(weights[0])
 
 
-def test_many_threads_get_the_same_bytes(weights: np.ndarray) -> None:
+def test_concurrent_calls_give_the_same_bytes(weights: np.ndarray) -> None:
     names = FORMATS * 3
     alone = {name: bitgrain.quantize(weights, name) for name in FORMATS}
     with ThreadPoolExecutor(8) as pool:
@@ -251,7 +251,7 @@ def test_many_threads_get_the_same_bytes(weights: np.ndarray) -> None:
         np.testing.assert_array_equal(back, alone[name].dequantize())
 
 
-def test_a_state_dict_becomes_small_and_keeps_its_vectors(weights: np.ndarray) -> None:
+def test_a_state_dict_is_quantized_and_keeps_its_vectors(weights: np.ndarray) -> None:
     state = {"w": weights, "out.weight": weights * 2, "b": weights[0], "ids": np.arange(6).reshape(2, 3)}
     small = bitgrain.weights.quantize_state_dict(
         state, "int4", group=32, keep={"out.*": "int8", "b": "float16", "o*": "keep"}
@@ -267,7 +267,7 @@ def test_a_state_dict_becomes_small_and_keeps_its_vectors(weights: np.ndarray) -
         bitgrain.weights.quantize_state_dict(broken, "int8")
 
 
-def test_torch_tensors_are_taken_as_they_are() -> None:
+def test_torch_tensors_are_accepted() -> None:
     torch = pytest.importorskip("torch")
     layer = torch.nn.Linear(64, 8)
     small = bitgrain.weights.quantize_state_dict(layer.state_dict(), "int8")
@@ -284,7 +284,7 @@ def test_masked_and_unaligned_arrays(weights: np.ndarray) -> None:
     assert bitgrain.quantize(unaligned, "int8").shape == (8,)
 
 
-def test_patterns_are_those_of_files(weights: np.ndarray) -> None:
+def test_patterns_follow_the_rules_of_quantize_file(weights: np.ndarray) -> None:
     state = {"l[0].w": weights, "l0.w": weights}
     small = bitgrain.weights.quantize_state_dict(state, "int8", keep={"l[0].*": "keep"})
     assert isinstance(small["l[0].w"], np.ndarray)
@@ -294,7 +294,7 @@ def test_patterns_are_those_of_files(weights: np.ndarray) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="requires fork")
-def test_a_forked_process_has_threads_of_its_own(tmp_path: pathlib.Path) -> None:
+def test_a_forked_process_starts_its_own_threads(tmp_path: pathlib.Path) -> None:
     program = """
 import os, sys, threading, numpy as np, bitgrain
 from bitgrain import layers
@@ -327,7 +327,7 @@ print("done")
     assert done.stdout == "done\n", done.stderr
 
 
-def test_mixtures_of_llama_cpp_are_distinguished(weights: np.ndarray) -> None:
+def test_llama_cpp_format_mixtures_are_distinguished(weights: np.ndarray) -> None:
     for name in ("Q4_K_M", "q3_k_s"):
         with pytest.raises(bitgrain.errors.InputError, match=r"is a mixture of llama\.cpp formats"):
             bitgrain.quantize(weights, name)

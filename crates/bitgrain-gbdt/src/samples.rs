@@ -48,6 +48,6 @@ pub(crate) fn check_weights(weights: &[f32], rows: usize) -> Result<(), SampleEr
 }
 
 /// Returns the error for a row whose target was refused: [`SampleError::MissingTarget`] for NaN, else `otherwise`.
-pub(crate) fn refused_target<E: From<SampleError>>(row: usize, target: f64, otherwise: impl FnOnce() -> E) -> E {
+pub(crate) fn invalid_target<E: From<SampleError>>(row: usize, target: f64, otherwise: impl FnOnce() -> E) -> E {
     if target.is_nan() { SampleError::MissingTarget { row }.into() } else { otherwise() }
 }

@@ -16,7 +16,7 @@ fn shapes_other_than_matrices_are_rejected() {
 }
 
 #[test]
-fn names_are_as_many_as_features_and_each_is_one() {
+fn every_feature_has_one_unique_name() {
     let features = Features::row_major(&[0.0_f64; 6][..], 3, 2).expect("a matrix");
     assert_eq!(features.names(), ["f0", "f1"]);
     let named = |names: &[&str]| features.clone().with_names(names.iter().map(|&name| name.to_owned()).collect());
@@ -26,7 +26,7 @@ fn names_are_as_many_as_features_and_each_is_one() {
 }
 
 #[test]
-fn settings_outside_their_range_are_refused() {
+fn settings_outside_their_range_are_rejected() {
     for max_bin in [0, 1, Quantizer::MAX_BIN + 1, u32::MAX] {
         let refused = Quantizer::default().with_max_bin(max_bin).expect_err("out of range").to_string();
         assert_eq!(refused, format!("invalid max_bin: `{max_bin}`; use an integer from 2 to 16777216"));
@@ -36,7 +36,7 @@ fn settings_outside_their_range_are_refused() {
 }
 
 #[test]
-fn weights_that_weigh_nothing_sensible_are_refused() {
+fn invalid_sample_weights_are_rejected() {
     let features = Features::row_major(&[0.0_f32, 1.0, 2.0][..], 3, 1).expect("a matrix");
     let refused = |weights: &[f32]| Quantizer::default().compute_cuts(&features, Some(weights)).err();
     assert_eq!(refused(&[1.0; 2]), Some(SampleError::WeightCount { weights: 2, rows: 3 }.into()));
@@ -53,7 +53,7 @@ fn weights_that_weigh_nothing_sensible_are_refused() {
 }
 
 #[test]
-fn cuts_that_do_not_ascend_or_belong_to_other_features_are_refused() {
+fn cuts_that_do_not_ascend_or_belong_to_other_features_are_rejected() {
     for odd in [vec![1.0, 1.0], vec![2.0, 1.0], vec![f32::NAN], vec![1.0, f32::NAN]] {
         let refused = Err(FeatureError::UnsortedCuts { feature: 1 });
         assert_eq!(BinCuts::new(&[vec![], odd], vec![false; 2]), refused);

@@ -13,7 +13,7 @@ fn cuts_of(column: &[f32], max_bin: u32, weights: Option<&[f32]>) -> BinCuts {
 }
 
 #[test]
-fn each_category_has_a_bin_and_what_is_missing_or_unseen_the_last() {
+fn each_category_has_a_bin_and_missing_or_unseen_values_have_the_last() {
     let cuts = cuts_of(&[7.0, 2.0, NAN, 7.0, 100_000.0, -0.0], 256, None);
     assert_eq!((cuts.kind(0), cuts.cuts(0)), (FeatureKind::Categorical, &[][..]));
     assert_eq!(cuts.categories(0), [0, 2, 7, 100_000]);
@@ -25,7 +25,7 @@ fn each_category_has_a_bin_and_what_is_missing_or_unseen_the_last() {
 }
 
 #[test]
-fn the_bin_of_the_missing_is_there_even_if_none_is() {
+fn categorical_features_have_a_missing_bin_even_without_missing_values() {
     let cuts = cuts_of(&[3.0, 3.0], 256, None);
     assert_eq!((cuts.categories(0), cuts.map().missing_bin(0)), (&[3][..], Some(1)));
     let cuts = cuts_of(&[NAN, NAN], 256, None);
@@ -47,7 +47,7 @@ fn kept(column: &[f32], room: usize, weights: Option<&[f32]>) -> Vec<u32> {
 }
 
 #[test]
-fn beyond_the_budget_the_rarest_are_not_told_apart() {
+fn categories_beyond_the_budget_share_the_last_bin() {
     let column = [5.0, 9.0, 9.0, 1.0, 1.0, 70_000.0, 70_000.0, 70_000.0, 4.0];
     assert_eq!(kept(&column, 2, None), [1, 70_000]); // of 1 and 9, twice each, the smaller code
     assert_eq!(kept(&column, 4, None), [1, 4, 9, 70_000]); // and 4 before 5
@@ -56,14 +56,14 @@ fn beyond_the_budget_the_rarest_are_not_told_apart() {
 }
 
 #[test]
-fn few_bins_for_numbers_take_none_from_categories() {
+fn a_small_max_bin_does_not_limit_categories() {
     let column: Vec<f32> = (0..400_u16).map(f32::from).collect();
     let categories = |max_bin| cuts_of(&column, max_bin, None).categories(0).len();
     assert_eq!([2, 16, 256, 257, 300, 500].map(categories), [255, 255, 255, 256, 299, 400]);
 }
 
 #[test]
-fn weights_decide_what_is_frequent_and_rows_of_none_do_not_count() {
+fn weights_decide_which_categories_are_frequent_and_zero_weights_do_not_count() {
     let column = [1.0, 1.0, 1.0, 2.0, 3.0];
     let weights: Vec<f32> = crowded(&column, 1)
         .iter()
@@ -108,7 +108,7 @@ fn codes_below_zero_are_missing_in_training_and_in_prediction() {
 }
 
 #[test]
-fn other_data_may_hold_what_training_would_refuse() {
+fn values_that_training_rejects_are_missing_in_other_data() {
     let cuts = cuts_of(&[4.0, 5.0], 256, None);
     let other = [5.0_f64, -1.0, 4.5, 1e300, f64::NAN, 4.0, 6.0];
     let features = Features::column_major(&other[..], other.len(), 1).expect("a column");
@@ -120,7 +120,7 @@ fn other_data_may_hold_what_training_would_refuse() {
 }
 
 #[test]
-fn zeros_that_are_not_written_down_are_a_category() {
+fn implicit_zeros_are_a_category() {
     // Four rows, two of them with value 3; plus 254 heavy categories if bins are to be scarce.
     let cuts = |absent, scarce: bool| {
         let others = if scarce { 254_u16 } else { 0 };

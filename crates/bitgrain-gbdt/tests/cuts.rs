@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn bins_of_a_continuous_column_differ_by_one_row_at_most(seed in any::<u64>(), rows in 50_usize..2000, max_bin in 2_u32..50) {
+    fn bins_of_a_continuous_column_differ_by_at_most_one_row(seed in any::<u64>(), rows in 50_usize..2000, max_bin in 2_u32..50) {
         let column = shuffled(rows, seed);
         let cuts = cuts_of(&column, max_bin, None);
         let filled = populations(&cuts, &column, &vec![1.0; rows]);
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn a_weight_counts_as_so_many_rows(column in vec((value(), 0_u8..5), 1..200), max_bin in 2_u32..20) {
+    fn an_integer_weight_counts_as_that_many_rows(column in vec((value(), 0_u8..5), 1..200), max_bin in 2_u32..20) {
         prop_assume!(column.iter().any(|(value, weight)| *weight > 0 && !value.is_nan()));
         let repeated: Vec<f32> = column.iter().flat_map(|&(value, weight)| vec![value; weight.into()]).collect();
         let (values, weights): (Vec<f32>, Vec<f32>) = column.iter().map(|&(v, w)| (v, f32::from(w))).unzip();
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn splitting_at_a_cut_is_splitting_at_its_bin(column in vec(value(), 1..300), fresh in vec(value(), 1..100), max_bin in 2_u32..40) {
+    fn splitting_at_a_cut_equals_splitting_at_its_bin(column in vec(value(), 1..300), fresh in vec(value(), 1..100), max_bin in 2_u32..40) {
         let cuts = cuts_of(&column, max_bin, None);
         for value in column.iter().chain(&fresh).copied() {
             let bin = cuts.bin(0, value);
@@ -146,7 +146,7 @@ fn a_missing_value_outside_the_sample_has_its_bin() {
 }
 
 #[test]
-fn a_sample_cuts_nearly_where_all_rows_would() {
+fn cuts_from_a_sample_are_close_to_cuts_from_all_rows() {
     let column = shuffled(60_000, 5);
     let features = Features::column_major(&column[..], column.len(), 1).expect("a column");
     let sampled = |seed| {
@@ -162,7 +162,7 @@ fn a_sample_cuts_nearly_where_all_rows_would() {
 }
 
 #[test]
-fn rows_of_weight_zero_are_as_good_as_none_in_a_sample_too() {
+fn rows_of_weight_zero_have_no_effect_on_a_sample() {
     let column = shuffled(3000, 9);
     let weights: Vec<f32> = column.iter().map(|v| if *v < 1000.0 { 0.0 } else { 1.0 }).collect();
     let kept: Vec<f32> = column.iter().copied().filter(|v| *v >= 1000.0).collect();
@@ -174,7 +174,7 @@ fn rows_of_weight_zero_are_as_good_as_none_in_a_sample_too() {
 }
 
 #[test]
-fn a_column_of_nothing_but_missing_values_has_two_bins() {
+fn a_column_with_only_missing_values_has_two_bins() {
     let cuts = cuts_of(&[f32::NAN; 3], 256, None);
     assert_eq!((cuts.cuts(0), cuts.map().n_bins(0), cuts.bin(0, f32::NAN)), (&[][..], 2, 1));
 }

@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn rows_and_columns_of_floats_and_doubles_are_the_same_matrix(raw in raw()) {
+    fn row_and_column_major_f32_and_f64_give_the_same_matrix(raw in raw()) {
         let transposed: Vec<f32> = (0..raw.n_features)
             .flat_map(|feature| raw.values.iter().skip(feature).step_by(raw.n_features).copied())
             .collect();
@@ -97,7 +97,7 @@ fn wide(n_rows: usize) -> (Vec<f32>, BinCuts) {
 }
 
 #[test]
-fn each_feature_has_the_least_width_that_holds_it() {
+fn each_feature_has_the_smallest_sufficient_width() {
     let (values, cuts) = wide(10_001);
     let features = Features::column_major(&values[..], 10_001, 5).expect("a matrix");
     let matrix = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
@@ -119,7 +119,7 @@ fn each_feature_has_the_least_width_that_holds_it() {
 }
 
 #[test]
-fn sparse_rows_keep_zeros_and_leave_out_what_is_missing() {
+fn sparse_rows_keep_zeros_and_omit_missing_values() {
     let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
     let csr = cuts.quantize(&features, BinLayout::Csr).expect("the same features");
@@ -132,7 +132,7 @@ fn sparse_rows_keep_zeros_and_leave_out_what_is_missing() {
 }
 
 #[test]
-fn padded_rows_hold_global_bins_and_then_the_symbol_behind_them() {
+fn padded_rows_have_global_bins_followed_by_the_padding_symbol() {
     let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
     assert_eq!(cuts.map().feature_offsets(), [0, 3, 6]);
@@ -144,7 +144,7 @@ fn padded_rows_hold_global_bins_and_then_the_symbol_behind_them() {
 }
 
 #[test]
-fn a_matrix_of_nothing_but_missing_values_has_empty_rows() {
+fn a_matrix_with_only_missing_values_has_empty_rows() {
     let features = Features::row_major(&[f32::NAN; 20][..], 10, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
     let columns = cuts.quantize(&features, BinLayout::Columns).expect("the same features");

@@ -309,7 +309,7 @@ _Array = npt.NDArray[np.float32]
 _Cost = tuple[str, int, float, float, int]
 _Frame = tuple[int, int, str, _Cost, int | None]
 
-def default_policy() -> dict[str, Any]: ...
+def named_policy(name: str) -> dict[str, Any]: ...
 
 @final
 class Store:

@@ -16,9 +16,6 @@ use super::pool::{self, Jobs};
 use super::source::Source;
 use crate::error::{Raised, Result};
 
-/// Number of rows from which prediction uses the pool without the GIL; for fewer rows the handover would take longer.
-const FEW: usize = 24;
-
 /// A model and its predictor.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct Booster {
@@ -72,7 +69,7 @@ impl Booster {
     ) -> Result<Bound<'py, PyAny>> {
         let fewer = rounds.map(|rounds| self.predictor.clone().with_rounds(rounds));
         let predictor = fewer.as_ref().unwrap_or(&self.predictor);
-        let work = Work { py, n_jobs, features: &features };
+        let work = Work { py, n_jobs, features: &features, small: predictor.is_small(features.n_rows()) };
         let outputs = predictor.n_outputs();
         match kind {
             "prediction" | "raw" => {
@@ -229,17 +226,22 @@ struct Work<'a, 'py> {
     py: Python<'py>,
     n_jobs: Option<Jobs>,
     features: &'a Source<'py>,
+    /// Whether the rows are predicted on this thread.
+    small: bool,
 }
 
 impl<'py> Work<'_, 'py> {
-    /// Predicts all rows, without the GIL if there are at least [`FEW`].
+    /// Predicts all rows without the GIL.
     fn done<T: Send>(
         &self,
         predict: impl Fn(&Features<'_>) -> std::result::Result<Vec<T>, PredictError> + Sync,
     ) -> Result<Vec<T>> {
         let raw = self.features.features()?;
-        let few = self.features.n_rows() < FEW;
-        Ok(if few { predict(&raw)? } else { pool::detached(self.py, self.n_jobs, || predict(&raw))?? })
+        if self.small {
+            pool::check(self.n_jobs)?;
+            return Ok(self.py.detach(|| predict(&raw))?);
+        }
+        pool::detached(self.py, self.n_jobs, || predict(&raw))?.map_err(Into::into)
     }
 
     /// Converts predictions to an array: 2-D if `columns` is above 1, otherwise 1-D.

@@ -213,14 +213,14 @@ fn is_text(kind: &DataType) -> bool {
 /// Reason why a column cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ColumnError {
-    /// A type that is neither numeric nor text, such as a date or a list.
-    #[error("column {name:?} is of type {kind}; convert it to numbers or text, or drop it")]
+    /// A type other than numbers and strings, such as a date or a list.
+    #[error("column {name:?} is of type {kind}; convert it to numbers or strings, or drop it")]
     Type { name: String, kind: DataType },
-    /// Text in a feature that the model knows as numeric.
-    #[error("column {name:?} holds text, but the model was trained on numbers")]
+    /// Strings in a feature that the model knows as numeric.
+    #[error("column {name:?} holds strings, but the model was trained on numbers")]
     Text { name: String },
-    /// Numbers in a feature that the model knows as text.
-    #[error("column {name:?} holds numbers, but the model was trained on text, such as {label:?}")]
+    /// Numbers in a feature that the model knows as categorical.
+    #[error("column {name:?} holds numbers, but the model was trained on strings, such as {label:?}")]
     Numbers { name: String, label: String },
     /// Values that Arrow cannot convert.
     #[error("column {name:?}: {source}")]

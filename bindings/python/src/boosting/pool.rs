@@ -110,14 +110,22 @@ fn build(threads: usize) -> Result<ThreadPool> {
 /// Returns the number of threads. `None` means `OMP_NUM_THREADS`, which joblib sets for its workers, or else all cores.
 fn threads(n_jobs: Option<Jobs>) -> Result<usize> {
     let all = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    check(n_jobs)?;
     match n_jobs {
         None => Ok(from_environment().unwrap_or_else(all)),
-        Some(Jobs(0)) => Err(Raised::input("n_jobs = 0: it must be at least 1, -1 for all cores, or None")),
         Some(Jobs(n_jobs)) => {
             let size = usize::try_from(n_jobs.unsigned_abs()).unwrap_or(usize::MAX);
             // More threads than cores gain nothing, and a million threads would kill the process.
             Ok(if n_jobs > 0 { size.min(4 * all().max(16)) } else { (all() + 1).saturating_sub(size).max(1) })
         }
+    }
+}
+
+/// Rejects an invalid `n_jobs`. Does not count the cores, which takes longer than predicting a few rows.
+pub(super) fn check(n_jobs: Option<Jobs>) -> Result<()> {
+    match n_jobs {
+        Some(Jobs(0)) => Err(Raised::input("n_jobs = 0: it must be at least 1, -1 for all cores, or None")),
+        _ => Ok(()),
     }
 }
 

@@ -29,14 +29,14 @@ impl Codes {
     /// Encodes a chunk of strings, of a dictionary, or of numbers, which are converted to strings.
     pub(super) fn add(&mut self, chunk: &ArrayRef) -> Result<(), ArrowError> {
         if let Some(dictionary) = chunk.as_any_dictionary_opt() {
-            let texts = texts(dictionary.values())?;
+            let strings = strings(dictionary.values())?;
             // Only strings that occur get a code, because many columns may share one dictionary.
-            let mut of_value = vec![None; texts.len()];
-            let keys = if texts.is_empty() { vec![0; chunk.len()] } else { dictionary.normalized_keys() };
+            let mut of_value = vec![None; strings.len()];
+            let keys = if strings.is_empty() { vec![0; chunk.len()] } else { dictionary.normalized_keys() };
             for (row, key) in keys.into_iter().enumerate() {
                 let code = match of_value.get_mut(key) {
                     Some(code) if dictionary.keys().is_valid(row) => {
-                        *code.get_or_insert_with(|| self.code(texts.is_valid(key).then(|| texts.value(key))))
+                        *code.get_or_insert_with(|| self.code(strings.is_valid(key).then(|| strings.value(key))))
                     }
                     _ => MISSING,
                 };
@@ -44,7 +44,7 @@ impl Codes {
             }
             return Ok(());
         }
-        for text in &texts(chunk)? {
+        for text in &strings(chunk)? {
             let code = self.code(text);
             self.codes.push(code);
         }
@@ -83,7 +83,7 @@ impl Codes {
 }
 
 /// Converts an array to strings. Integers have no decimal point, even if stored as floats.
-fn texts(array: &ArrayRef) -> Result<StringArray, ArrowError> {
+fn strings(array: &ArrayRef) -> Result<StringArray, ArrowError> {
     if array.data_type().is_floating() {
         let numbers = cast(array, &DataType::Float64)?;
         return Ok(numbers

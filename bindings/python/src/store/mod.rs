@@ -40,5 +40,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<clock::StoreClock>()?;
     module.add_class::<moves::StoreMoves>()?;
     module.add_class::<moves::StoreWishes>()?;
-    module.add_function(wrap_pyfunction!(settings::default_policy, module)?)
+    module.add_function(wrap_pyfunction!(settings::named_policy, module)?)
 }

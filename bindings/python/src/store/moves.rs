@@ -18,6 +18,7 @@ impl From<&TierMove> for Moved {
         let reason = match of.reason {
             Reason::Use => "use",
             Reason::WarmCap => "warm-cap",
+            Reason::Budget => "budget",
         };
         Self(Id(of.id.clone()), of.from.name(), of.to.name(), reason, of.bytes)
     }

@@ -129,12 +129,13 @@ pub(super) struct Ticked {
     wishes: usize,
     bytes_before: u64,
     bytes_after: u64,
+    over_budget: u64,
 }
 
 impl From<TickReport> for Ticked {
     fn from(report: TickReport) -> Self {
-        let TickReport { moves, skipped, wishes, bytes_before, bytes_after, .. } = report;
-        Self { moves: StoreMoves(moves), skipped, wishes, bytes_before, bytes_after }
+        let TickReport { moves, skipped, wishes, bytes_before, bytes_after, over_budget, .. } = report;
+        Self { moves: StoreMoves(moves), skipped, wishes, bytes_before, bytes_after, over_budget }
     }
 }
 
@@ -145,12 +146,14 @@ pub(super) struct Planned {
     wishes: StoreWishes,
     warm_bytes_before: u64,
     warm_bytes_after: u64,
+    over_budget: u64,
 }
 
 impl From<TickPlan> for Planned {
     fn from(plan: TickPlan) -> Self {
-        let TickPlan { moves, wishes, warm_bytes_before, warm_bytes_after, .. } = plan;
-        Self { moves: StoreMoves(moves), wishes: StoreWishes(wishes), warm_bytes_before, warm_bytes_after }
+        let TickPlan { moves, wishes, warm_bytes_before, warm_bytes_after, over_budget, .. } = plan;
+        let (moves, wishes) = (StoreMoves(moves), StoreWishes(wishes));
+        Self { moves, wishes, warm_bytes_before, warm_bytes_after, over_budget }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bitgrain::codec::{BlockLen, NonFinite, TwoLevel};
-use bitgrain::store::policy::{AbsentRule, PolicyConfig};
+use bitgrain::store::policy::{AbsentRule, PolicyConfig, Preset};
 use bitgrain::store::{AbsentReads, Dependents, OnDamage, PutOptions, StoreConfig, SyncMode, Tier};
 use pyo3::prelude::*;
 
@@ -91,6 +91,8 @@ pub(super) struct PolicySettings {
     absent_age_threshold: Duration,
     absent: String,
     first_tier: String,
+    least_tier: String,
+    budget: Option<u64>,
     warm_byte_cap: u64,
     warm_hysteresis: f32,
     warm_downgrade_interval: Duration,
@@ -113,6 +115,8 @@ impl PolicySettings {
             absent_age_threshold: self.absent_age_threshold,
             absent: choice("absent", &self.absent, &ABSENT)?,
             first_tier: tier("first_tier", &self.first_tier)?,
+            least_tier: tier("least_tier", &self.least_tier)?,
+            budget: self.budget,
             warm_byte_cap: self.warm_byte_cap,
             warm_hysteresis: self.warm_hysteresis,
             warm_downgrade_interval: self.warm_downgrade_interval,
@@ -120,12 +124,12 @@ impl PolicySettings {
     }
 }
 
-/// Returns the default policy.
+/// Returns the policy with this name: `careful`, `adr019` or `budget:BYTES`.
 #[pyfunction]
-pub(super) fn default_policy() -> PolicySettings {
-    let policy = PolicyConfig::default();
+pub(super) fn named_policy(name: &str) -> Result<PolicySettings> {
+    let policy = name.parse::<Preset>().map_err(Raised::input)?.config();
     let absent = ABSENT.iter().find(|(_, rule)| *rule == policy.absent).map_or("", |(name, _)| *name);
-    PolicySettings {
+    Ok(PolicySettings {
         period: policy.period,
         ema_weight: policy.ema_weight,
         recency_half_life: policy.recency_half_life,
@@ -140,10 +144,12 @@ pub(super) fn default_policy() -> PolicySettings {
         absent_age_threshold: policy.absent_age_threshold,
         absent: absent.to_owned(),
         first_tier: policy.first_tier.name().to_owned(),
+        least_tier: policy.least_tier.name().to_owned(),
+        budget: policy.budget,
         warm_byte_cap: policy.warm_byte_cap,
         warm_hysteresis: policy.warm_hysteresis,
         warm_downgrade_interval: policy.warm_downgrade_interval,
-    }
+    })
 }
 
 /// Arguments of `put`.

@@ -55,7 +55,7 @@ impl Orders {
 
 impl Orders {
     /// Returns an error if an importance file is given but no selected format uses it.
-    fn refuse_useless_importance(&self, candidates: &[WeightFormat]) -> Result<()> {
+    fn reject_unused_importance(&self, candidates: &[WeightFormat]) -> Result<()> {
         let mut choices = vec![parse_choice(&self.to)?];
         for (_, choice) in &self.rules {
             choices.push(parse_choice(choice)?);
@@ -97,7 +97,7 @@ pub(super) fn convert<'py>(
     let total = measured.saturating_add(model.bytes());
     let (planned, done) = watched(py, total, notify, |watch| {
         if let Some(file) = &orders.importance {
-            orders.refuse_useless_importance(&formats)?;
+            orders.reject_unused_importance(&formats)?;
             recipe.importance = Some(importance(file, model)?);
         }
         let planned = planned(model, container, &formats, orders, &recipe, watch)?;

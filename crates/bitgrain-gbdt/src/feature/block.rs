@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::Features;
 use super::dense::Dense;
 use super::input::Matrix;
-use super::sparse::Sparse;
+use super::sparse::{ByFeature, Sparse};
+use super::{Absent, Features};
 
 /// Rows of a block that are read together: few enough that their cache lines stay in L1 while every feature is read.
 const STRIP: usize = 16;
@@ -30,6 +30,31 @@ impl Features<'_> {
             Matrix::Dense(dense) => read(features, rows, out, stride, |row, feature| dense.value_f64(row, feature)),
             Matrix::Sparse(sparse) => scatter(sparse, features, rows, out, stride),
         }
+    }
+
+    /// Returns the entries of some features of a sparse matrix, and the value of absent ones; `None` if it is dense.
+    /// `place` returns the position of a feature among the `count` features, if it is one of them.
+    pub(crate) fn entries(
+        &self,
+        rows: Range<usize>,
+        count: usize,
+        place: impl Fn(usize) -> Option<usize>,
+    ) -> Option<(ByFeature, f32)> {
+        let Matrix::Sparse(sparse) = self.matrix() else { return None };
+        Some((sparse.by_feature(count, place, rows), sparse.absent().value()))
+    }
+
+    /// Calls `visit` with the row and feature of each missing value, and returns true, if only a pass over the entries of
+    /// a sparse matrix is needed to find them.
+    pub(crate) fn missing_entries(&self, mut visit: impl FnMut(usize, usize)) -> bool {
+        let Matrix::Sparse(sparse) = self.matrix() else { return false };
+        if sparse.absent() == Absent::Missing {
+            return false;
+        }
+        for row in 0..self.n_rows() {
+            sparse.row(row).filter(|(_, value)| value.is_nan()).for_each(|(feature, _)| visit(row, feature));
+        }
+        true
     }
 
     /// Reads the values of one row without rounding.
@@ -76,7 +101,7 @@ fn scatter<T: From<f32> + Copy>(
         out[column * stride..column * stride + rows.len()].fill(T::from(sparse.absent().value()));
     }
     for (place, row) in rows.enumerate() {
-        for (feature, value) in sparse.row(row).filter(|(feature, _)| features.contains(feature)) {
+        for (feature, value) in sparse.row_part(row, &features) {
             out[(feature - features.start) * stride + place] = T::from(value);
         }
     }

@@ -87,7 +87,8 @@ impl Csr {
     pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
         let entry = |at| (self.col_idx.get(at) as usize, self.bins.get(at));
         let entries = |row: usize| (self.row_ptr[row]..self.row_ptr[row + 1]).map(entry);
-        scatter(&self.map, features, rows, entries, out);
+        let absent = |feature| self.map.last_bin(feature);
+        scatter(features, self.map.n_features(), rows, absent, entries, |_, bin| bin, out);
     }
 }
 

@@ -46,7 +46,7 @@ impl FeatureBins {
 }
 
 impl BinCuts {
-    /// Creates cuts for numeric features; `missing` tells which features have a missing-value bin.
+    /// Creates cuts for numeric features; `missing` states which features have a missing-value bin.
     ///
     /// # Errors
     /// Returns [`FeatureError::Empty`], [`FeatureError::FeatureCount`] if the lengths differ,

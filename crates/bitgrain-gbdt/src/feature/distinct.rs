@@ -2,7 +2,8 @@
 
 /// Set of f32 values that stops growing above a limit. Both zeros are one value; callers must filter NaN.
 pub(super) struct Distinct {
-    /// Open-addressing hash table with linear probing.
+    /// Open-addressing hash table with linear probing; empty until the first value, because a wide sparse table has many
+    /// sets without values.
     slots: Vec<u32>,
     len: usize,
     limit: usize,
@@ -11,14 +12,20 @@ pub(super) struct Distinct {
 // A NaN pattern, hence never the bits of a value in the set.
 const FREE: u32 = u32::MAX;
 
+/// Slots of a set with values.
+const FIRST: usize = 8;
+
 impl Distinct {
     pub(super) fn new(limit: usize) -> Self {
-        Self { slots: vec![FREE; 64], len: 0, limit }
+        Self { slots: Vec::new(), len: 0, limit }
     }
 
     /// Adds a value; returns false once the set exceeds its limit.
     pub(super) fn insert(&mut self, value: f32) -> bool {
         let key = (value + 0.0).to_bits(); // -0 + 0 is +0
+        if self.slots.is_empty() {
+            self.slots = vec![FREE; FIRST];
+        }
         if place(&mut self.slots, key) {
             self.len += 1;
             if self.len * 2 > self.slots.len() {
@@ -66,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_kept_once_and_sorted() {
+    fn values_are_sorted_and_deduplicated() {
         let mut set = Distinct::new(100);
         for i in 0..1000_u16 {
             assert!(set.insert(-f32::from(i % 100)));

@@ -106,7 +106,8 @@ impl Ellpack {
 
     /// Reads bins as described by [`BinSource`].
     pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
-        scatter(&self.map, features, rows, |row| self.entries(row), out);
+        let absent = |feature| self.map.last_bin(feature);
+        scatter(features, self.map.n_features(), rows, absent, |row| self.entries(row), |_, bin| bin, out);
     }
 }
 

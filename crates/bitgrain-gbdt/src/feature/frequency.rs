@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::categories::code;
 use super::input::Matrix;
+use super::source::places;
 use super::sparse::Sparse;
 use super::tile::blocks;
 use super::weights::{Tally, Weights};
@@ -47,14 +48,16 @@ impl Frequencies {
             }
             Matrix::Sparse(sparse) => {
                 let all = weights.tally(0..n_rows);
-                which.par_iter().map(|&feature| Self::of_sparse(sparse, feature, weights, all)).collect()
+                let places = places(which, features.n_features());
+                let entries = sparse.by_feature(which.len(), |feature| places[feature], 0..n_rows);
+                let of_feature = |at| Self::of_sparse(sparse, entries.entries(at), weights, all);
+                (0..which.len()).into_par_iter().map(of_feature).collect()
             }
         }
     }
 
-    fn of_sparse(sparse: &Sparse<'_>, feature: usize, weights: Weights<'_>, all: Tally) -> Self {
+    fn of_sparse(sparse: &Sparse<'_>, (rows, values): (&[u32], &[f32]), weights: Weights<'_>, all: Tally) -> Self {
         let mut counted = Self::default();
-        let (rows, values) = sparse.entries(feature, 0..sparse.n_rows());
         let rows = rows.iter().map(|&row| row as usize);
         rows.clone().zip(values).for_each(|(row, &value)| counted.add(row, value, weights.of(row).into()));
         let absent = all.without(weights.tally(rows));
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_value_that_is_none_is_kept_whatever_it_weighs() {
+    fn the_first_invalid_value_is_kept_whatever_its_weight() {
         let mut counted = Frequencies::default();
         counted.add(3, f32::NAN, 1.0);
         counted.add(3, -1.0, 1.0);

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sparse_matrix_answers_as_the_dense_one() {
+    fn a_sparse_matrix_has_the_values_of_the_dense_one() {
         let dense = [0.0, 7.0, 0.0, 5.0, -0.5, f32::NAN, 0.0, 0.0, 0.0_f32];
         let (row_ptr, columns) = ([0, 1, 4, 5], [1, 2, 0, 1, 1]); // the second row is not in order
         let values = [7.0, f32::NAN, 5.0, -0.5, 0.0];

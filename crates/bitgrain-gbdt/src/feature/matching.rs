@@ -119,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_the_exact_name_goes_before_one_with_spaces() {
+    fn an_exact_column_name_takes_precedence_over_one_with_spaces() {
         let schema = schema(&["a_b", "c_d"]);
         assert_eq!(schema.match_columns(&["a b", "c d", "a_b"], true), Ok(vec![2, 1]));
         assert_eq!(schema.match_columns(&["c d", "a b"], true), Ok(vec![1, 0]));
     }
 
     #[test]
-    fn columns_that_match_twice_are_refused_if_a_feature_needs_them() {
+    fn columns_that_match_twice_are_rejected_if_a_feature_needs_them() {
         let duplicate = |name: &str| Err(ColumnMismatch::Duplicate { name: name.to_owned() });
         assert_eq!(schema(&["a"]).match_columns(&["a", "b", "a"], true), duplicate("a"));
         assert_eq!(schema(&["b"]).match_columns(&["a", "b", "a"], true), Ok(vec![1]));

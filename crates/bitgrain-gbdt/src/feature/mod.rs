@@ -84,5 +84,6 @@ pub use matrix::{BinLayout, BinStorage, QuantizedMatrix};
 pub use quantizer::Quantizer;
 pub use rows::BinRows;
 pub use schema::Schema;
-pub(crate) use source::BinSource;
+pub(crate) use source::{BinEntries, BinSource};
 pub use sparse::Absent;
+pub(crate) use sparse::ByFeature;

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_every_width_come_back() {
+    fn codes_of_every_width_round_trip() {
         for bits in 1..=32 {
             let max = u32::MAX >> (32 - bits);
             let codes: Vec<u32> = (0..100_u32).map(|i| i.wrapping_mul(0x9E37_79B9) & max).chain([max]).collect();

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heavy_value_takes_one_bin_and_leaves_the_rest_to_others() {
+    fn a_heavy_value_takes_only_one_bin() {
         let mut values = of(&[(0.0, 1000.0)]);
         values.extend(of(&(1..=90_u8).map(|i| (f32::from(i), 1.0)).collect::<Vec<_>>()));
         let cuts = cuts(&values, 10);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn light_values_before_a_heavy_one_are_kept_apart_from_it() {
+    fn light_values_before_a_heavy_one_get_their_own_bin() {
         let values = [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (10.0, 100.0), (20.0, 1.0), (21.0, 1.0), (22.0, 1.0)];
         assert_eq!(cuts(&of(&values), 4), [2.5, 6.5, 15.0]); // two, then one rather than 101
     }

@@ -7,7 +7,7 @@ use super::input::Matrix;
 use super::quantile::{Weighted, cuts};
 use super::rank::rank_cuts;
 use super::sorted::{insert, sorted, sorted_keys, sorted_with_weights};
-use super::sparse::Sparse;
+use super::source::places;
 use super::weights::{Tally, Weights};
 use super::{Absent, Features};
 use crate::random::mixed;
@@ -52,10 +52,11 @@ impl<'a> Sample<'a> {
             }
             Matrix::Sparse(sparse) => {
                 let all = self.weights.tally(self.rows.iter().copied());
-                let mut is_sampled = vec![false; self.features.n_rows()];
-                self.rows.iter().for_each(|&row| is_sampled[row] = true);
-                let values = |feature| self.sparse_values(sparse, feature, &is_sampled, all);
-                which.par_iter().map(|&feature| cuts(&values(feature), bins(feature))).collect()
+                let places = places(which, self.features.n_features());
+                let rows = self.rows.iter().copied();
+                let entries = sparse.by_feature(which.len(), |feature| places[feature], rows);
+                let values = |at| self.sparse_values(sparse.absent(), entries.entries(at), all);
+                which.par_iter().enumerate().map(|(at, &feature)| cuts(&values(at), bins(feature))).collect()
             }
         }
     }
@@ -68,14 +69,12 @@ impl<'a> Sample<'a> {
     }
 
     /// Returns the stored values, plus a zero that stands for all absent values.
-    fn sparse_values(&self, sparse: &Sparse<'_>, feature: usize, is_sampled: &[bool], all: Tally) -> Vec<Weighted> {
-        let (rows, values) = sparse.entries(feature, 0..sparse.n_rows());
-        let entries = rows.iter().map(|&row| row as usize).zip(values.iter().copied());
-        let (rows, values): (Vec<usize>, Vec<f32>) = entries.filter(|entry| is_sampled[entry.0]).unzip();
-        let mut weighted = self.weighted(&values, &rows);
-        let absent = all.without(self.weights.tally(rows.into_iter()));
-        if sparse.absent() == Absent::Zero && absent.rows > 0 {
-            insert(&mut weighted, Weighted { value: 0.0, weight: absent.weight });
+    fn sparse_values(&self, absent: Absent, (rows, values): (&[u32], &[f32]), all: Tally) -> Vec<Weighted> {
+        let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+        let mut weighted = self.weighted(values, &rows);
+        let others = all.without(self.weights.tally(rows.into_iter()));
+        if absent == Absent::Zero && others.rows > 0 {
+            insert(&mut weighted, Weighted { value: 0.0, weight: others.weight });
         }
         weighted
     }
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_ascend_and_each_stretch_gives_one() {
+    fn sampled_rows_ascend() {
         for seed in 0..50 {
             let rows = sample(1003, 100, seed);
             assert_eq!(rows.len(), 100);

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use super::dense::Dense;
 use super::distinct::Distinct;
 use super::input::Matrix;
+use super::source::places;
 use super::sparse::Sparse;
 use super::tile::blocks;
-use super::weights::{Tally, Weights};
+use super::weights::Weights;
 use super::{Absent, Features};
 
 /// Summary of the values of a feature.
@@ -25,10 +26,7 @@ impl Seen {
     pub(super) fn of(features: &Features<'_>, which: &[usize], weights: Weights<'_>, limit: usize) -> Vec<Self> {
         match features.matrix() {
             Matrix::Dense(dense) => Self::of_dense(dense, features.n_rows(), which, weights, limit),
-            Matrix::Sparse(sparse) => {
-                let all = weights.tally(0..features.n_rows());
-                which.par_iter().map(|&feature| Self::of_sparse(sparse, feature, weights, all, limit)).collect()
-            }
+            Matrix::Sparse(sparse) => Self::of_sparse(sparse, which, weights, limit),
         }
     }
 
@@ -43,21 +41,34 @@ impl Seen {
         blocks(n_rows, which.len()).into_par_iter().fold(nothing, add).reduce_with(merge).unwrap_or_default()
     }
 
-    fn of_sparse(sparse: &Sparse<'_>, feature: usize, weights: Weights<'_>, all: Tally, limit: usize) -> Self {
-        let mut seen = Self::nothing(limit);
-        let (rows, values) = sparse.entries(feature, 0..sparse.n_rows());
-        seen.add(values, rows.iter().map(|&row| row as usize), weights);
-        let absent = sparse.n_rows() > rows.len();
-        match sparse.absent() {
-            Absent::Missing => seen.missing |= absent,
-            Absent::Zero => {
-                let counted = rows.iter().filter(|&&row| weights.counts(row as usize)).count();
-                if counted < all.rows {
-                    seen.insert([0.0].into_iter());
+    /// Scans the entries row by row, a range of rows on each thread.
+    fn of_sparse(sparse: &Sparse<'_>, which: &[usize], weights: Weights<'_>, limit: usize) -> Vec<Self> {
+        let n_rows = sparse.n_rows();
+        let places = places(which, sparse.n_features());
+        let per_thread = n_rows.div_ceil(rayon::current_num_threads().max(1)).max(1);
+        let starts: Vec<usize> = (0..n_rows).step_by(per_thread).collect();
+        let of_rows = |&start: &usize| {
+            let mut all: Vec<Entries> = which.iter().map(|_| Entries::nothing(limit)).collect();
+            for row in start..n_rows.min(start + per_thread) {
+                let counts = weights.counts(row);
+                for (place, value) in sparse.row(row).filter_map(|(feature, value)| Some((places[feature]?, value))) {
+                    all[place].add(value, counts);
                 }
             }
-        }
-        seen
+            all
+        };
+        let merge = |a: Vec<Entries>, b: Vec<Entries>| a.into_iter().zip(b).map(|(a, b)| a.merge(b)).collect();
+        let all = starts.par_iter().map(of_rows).reduce_with(merge).unwrap_or_default();
+        let counted = weights.tally(0..n_rows).rows;
+        let finish = |Entries { mut seen, stored, counted: own, .. }: Entries| {
+            match sparse.absent() {
+                Absent::Missing => seen.missing |= stored < n_rows,
+                Absent::Zero if own < counted => seen.insert([0.0].into_iter()),
+                Absent::Zero => {}
+            }
+            seen
+        };
+        all.into_iter().map(finish).collect()
     }
 
     fn nothing(limit: usize) -> Self {
@@ -96,5 +107,36 @@ impl Seen {
     /// Returns the distinct values in ascending order if there are at most `limit`.
     pub(super) fn few(self, limit: usize) -> Option<Vec<f32>> {
         self.distinct.map(Distinct::into_sorted).filter(|values| values.len() <= limit)
+    }
+}
+
+/// Entries of a sparse feature.
+struct Entries {
+    seen: Seen,
+    stored: usize,
+    /// Entries in rows of nonzero weight.
+    counted: usize,
+    /// The latest value: most columns of a one-hot table have a single one.
+    latest: f32,
+}
+
+impl Entries {
+    fn nothing(limit: usize) -> Self {
+        Self { seen: Seen::nothing(limit), stored: 0, counted: 0, latest: f32::NAN }
+    }
+
+    fn add(&mut self, value: f32, counts: bool) {
+        self.stored += 1;
+        self.counted += usize::from(counts);
+        self.seen.missing |= value.is_nan();
+        if counts && value != self.latest {
+            self.latest = value;
+            self.seen.insert([value].into_iter());
+        }
+    }
+
+    fn merge(self, other: Self) -> Self {
+        let (stored, counted) = (self.stored + other.stored, self.counted + other.counted);
+        Self { seen: self.seen.merge(other.seen), stored, counted, latest: f32::NAN }
     }
 }

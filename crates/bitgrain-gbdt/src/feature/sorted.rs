@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_out_in_order() {
+    fn keys_are_returned_in_order() {
         let keys: Vec<u32> = (0..5000_u32).map(|i| i.wrapping_mul(0x9E37_79B9)).chain([0, u32::MAX, 7, 7]).collect();
         let mut want = keys.clone();
         want.sort_unstable();

@@ -5,8 +5,7 @@ use std::ops::Range;
 use bitgrain_kernels::bins::BinCode;
 
 use super::input::Matrix;
-use super::sparse::Sparse;
-use super::{BinCuts, BinMap, Features};
+use super::{Absent, BinCuts, BinMap, Features};
 
 /// Source of bins: raw features with their cuts, or a matrix of bins in any layout.
 ///
@@ -25,6 +24,20 @@ pub(crate) trait BinSource: Sync {
 
     /// Writes the bins of any features.
     fn fill_u32(&self, features: &[usize], rows: Range<usize>, out: &mut [u32]);
+
+    /// Returns the stored entries if the source is sparse.
+    fn entries(&self) -> Option<&dyn BinEntries> {
+        None
+    }
+}
+
+/// Access to the stored entries of a sparse source.
+pub(crate) trait BinEntries: Sync {
+    /// Returns the bin of values without an entry.
+    fn absent(&self, feature: usize) -> u32;
+
+    /// Calls `visit` with the row, feature and bin of each entry, by row and feature in ascending order.
+    fn for_each(&self, rows: Range<usize>, visit: &mut dyn FnMut(usize, usize, u32));
 }
 
 /// Source that bins raw values on the fly.
@@ -47,30 +60,40 @@ impl RawBins<'_> {
                     None => self.cuts.bin_all(features[at], values, out),
                 }
             }),
-            Matrix::Sparse(sparse) if n_rows > 0 => {
-                let mut entry_bins = Vec::new();
-                for (&feature, out) in features.iter().zip(out.chunks_exact_mut(n_rows)) {
-                    self.read_sparse(sparse, feature, rows.clone(), &mut entry_bins, out);
-                }
+            Matrix::Sparse(sparse) => {
+                let absent = |feature| self.cuts.bin(feature, sparse.absent().value());
+                let n_features = self.cuts.map().n_features();
+                scatter(
+                    features,
+                    n_features,
+                    rows,
+                    absent,
+                    |row| sparse.row(row),
+                    |f, value| self.cuts.bin(f, value),
+                    out,
+                );
             }
-            Matrix::Sparse(_) => {}
         }
     }
+}
 
-    /// Fills the column with the bin of the absent value, then writes the bins of the entries over it.
-    fn read_sparse<C: BinCode>(
-        &self,
-        sparse: &Sparse<'_>,
-        feature: usize,
-        rows: Range<usize>,
-        bins: &mut Vec<C>,
-        out: &mut [C],
-    ) {
-        out.fill(C::of_bin(self.cuts.bin(feature, sparse.absent().value()) as usize));
-        let (in_rows, values) = sparse.entries(feature, rows.clone());
-        bins.resize(values.len(), C::of_bin(0));
-        self.cuts.bin_all(feature, values, bins);
-        in_rows.iter().zip(bins).for_each(|(&row, bin)| out[row as usize - rows.start] = *bin);
+/// The entries of a sparse matrix of raw values, binned on the fly.
+impl BinEntries for RawBins<'_> {
+    fn absent(&self, feature: usize) -> u32 {
+        let absent = match self.features.matrix() {
+            Matrix::Sparse(sparse) => sparse.absent(),
+            Matrix::Dense(_) => Absent::Missing,
+        };
+        self.cuts.bin(feature, absent.value())
+    }
+
+    fn for_each(&self, rows: Range<usize>, visit: &mut dyn FnMut(usize, usize, u32)) {
+        let Matrix::Sparse(sparse) = self.features.matrix() else { return };
+        for row in rows {
+            for (feature, value) in sparse.row(row) {
+                visit(row, feature, self.cuts.bin(feature, value));
+            }
+        }
     }
 }
 
@@ -90,6 +113,10 @@ impl BinSource for RawBins<'_> {
     fn fill_u32(&self, features: &[usize], rows: Range<usize>, out: &mut [u32]) {
         self.read(features, rows, out);
     }
+
+    fn entries(&self) -> Option<&dyn BinEntries> {
+        matches!(self.features.matrix(), Matrix::Sparse(_)).then_some(self)
+    }
 }
 
 /// Inverts a list of features: entry `f` is the position of feature `f` in the list.
@@ -99,23 +126,25 @@ pub(super) fn places(features: &[usize], n_features: usize) -> Vec<Option<usize>
     places
 }
 
-/// Writes the bins of sparse rows: the last bin of every feature, then the `(feature, bin)` entries over it.
-pub(super) fn scatter<C: BinCode, E: Iterator<Item = (usize, u32)>>(
-    map: &BinMap,
+/// Writes the bins of sparse rows: the bin of absent values, then the bins of the entries over it.
+pub(super) fn scatter<C: BinCode, V, E: Iterator<Item = (usize, V)>>(
     features: &[usize],
+    n_features: usize,
     rows: Range<usize>,
+    absent: impl Fn(usize) -> u32,
     entries: impl Fn(usize) -> E,
+    bin: impl Fn(usize, V) -> u32,
     out: &mut [C],
 ) {
     let n_rows = rows.len();
     for (at, &feature) in features.iter().enumerate() {
-        out[at * n_rows..][..n_rows].fill(C::of_bin(map.last_bin(feature) as usize));
+        out[at * n_rows..][..n_rows].fill(C::of_bin(absent(feature) as usize));
     }
-    let places = places(features, map.n_features());
+    let places = places(features, n_features);
     for (at, row) in rows.enumerate() {
-        for (feature, bin) in entries(row) {
+        for (feature, value) in entries(row) {
             if let Some(place) = places[feature] {
-                out[place * n_rows + at] = C::of_bin(bin as usize);
+                out[place * n_rows + at] = C::of_bin(bin(feature, value) as usize);
             }
         }
     }

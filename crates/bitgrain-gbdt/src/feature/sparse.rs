@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
 
 use super::FeatureError;
+use crate::narrow::narrow;
 
 /// Meaning of values without an entry in a sparse matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -25,7 +25,7 @@ impl Absent {
     }
 }
 
-/// Compressed sparse rows, with a lazily built column-wise copy.
+/// Compressed sparse rows.
 #[derive(Debug, Clone)]
 pub(super) struct Sparse<'a> {
     row_ptr: &'a [usize],
@@ -34,15 +34,23 @@ pub(super) struct Sparse<'a> {
     values: Cow<'a, [f32]>,
     absent: Absent,
     n_features: usize,
-    by_feature: OnceLock<Arc<ByFeature>>,
 }
 
-/// Entries by feature: those of feature `f` are `starts[f]..starts[f + 1]`, in row order.
+/// Entries of some features in some rows, by feature and row.
 #[derive(Debug)]
-struct ByFeature {
+pub(crate) struct ByFeature {
+    /// First entry of each feature, followed by the number of entries.
     starts: Vec<usize>,
     rows: Vec<u32>,
     values: Vec<f32>,
+}
+
+impl ByFeature {
+    /// Returns the entries of the feature at a position: ascending row indices and values.
+    pub(crate) fn entries(&self, at: usize) -> (&[u32], &[f32]) {
+        let entries = self.starts[at]..self.starts[at + 1];
+        (&self.rows[entries.clone()], &self.values[entries])
+    }
 }
 
 impl<'a> Sparse<'a> {
@@ -65,7 +73,7 @@ impl<'a> Sparse<'a> {
         }
         let ascend = check(row_ptr, features, n_features)?;
         let (features, values) = (Cow::Borrowed(features), Cow::Borrowed(values));
-        let sparse = Self { row_ptr, features, values, absent, n_features, by_feature: OnceLock::new() };
+        let sparse = Self { row_ptr, features, values, absent, n_features };
         if ascend { Ok(sparse) } else { sparse.sorted() }
     }
 
@@ -103,32 +111,47 @@ impl<'a> Sparse<'a> {
         features.zip(self.values[entries].iter().copied())
     }
 
-    /// Returns the entries of a feature in a range of rows: ascending row indices and values.
-    pub(super) fn entries(&self, feature: usize, rows: Range<usize>) -> (&[u32], &[f32]) {
-        let by_feature = self.by_feature.get_or_init(|| Arc::new(self.transposed()));
-        let all = by_feature.starts[feature]..by_feature.starts[feature + 1];
-        let (in_rows, values) = (&by_feature.rows[all.clone()], &by_feature.values[all]);
-        let first = in_rows.partition_point(|&row| (row as usize) < rows.start);
-        let len = in_rows[first..].partition_point(|&row| (row as usize) < rows.end);
-        (&in_rows[first..first + len], &values[first..first + len])
+    /// Iterates over the entries of a row whose features are in a range.
+    pub(super) fn row_part(&self, row: usize, features: &Range<usize>) -> impl Iterator<Item = (usize, f32)> {
+        let entries = self.row_ptr[row]..self.row_ptr[row + 1];
+        let columns = &self.features[entries.clone()];
+        let start = columns.partition_point(|&feature| (feature as usize) < features.start);
+        let len = columns[start..].iter().take_while(|&&feature| (feature as usize) < features.end).count();
+        let values = &self.values[entries][start..start + len];
+        columns[start..start + len].iter().map(|&feature| feature as usize).zip(values.iter().copied())
     }
 
-    fn transposed(&self) -> ByFeature {
-        let mut starts = vec![0; self.n_features + 1];
-        self.features.iter().for_each(|&feature| starts[feature as usize + 1] += 1);
-        for feature in 0..self.n_features {
-            starts[feature + 1] += starts[feature];
+    pub(super) fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Copies the entries of some features in some rows, 8 bytes each. `place` returns the position of a feature among
+    /// the `count` features, if it is one of them.
+    pub(super) fn by_feature(
+        &self,
+        count: usize,
+        place: impl Fn(usize) -> Option<usize>,
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> ByFeature {
+        let for_each_chosen = |visit: &mut dyn FnMut(usize, usize, f32)| {
+            for row in rows.clone() {
+                let chosen = self.row(row).filter_map(|(feature, value)| Some((place(feature)?, value)));
+                chosen.for_each(|(place, value)| visit(place, row, value));
+            }
+        };
+        let mut starts = vec![0; count + 1];
+        for_each_chosen(&mut |place, _, _| starts[place + 1] += 1);
+        for at in 0..count {
+            starts[at + 1] += starts[at];
         }
         let mut next = starts.clone();
-        let (mut rows, mut values) = (vec![0; self.features.len()], vec![0.0; self.features.len()]);
-        for (row, ends) in (0..).zip(self.row_ptr.windows(2)) {
-            let entries = ends[0]..ends[1];
-            for (&feature, &value) in self.features[entries.clone()].iter().zip(&self.values[entries]) {
-                let place = &mut next[feature as usize];
-                (rows[*place], values[*place]) = (row, value);
-                *place += 1;
-            }
-        }
+        let entries = starts[count];
+        let (mut rows, mut values) = (vec![0; entries], vec![0.0; entries]);
+        for_each_chosen(&mut |place, row, value| {
+            let at = &mut next[place];
+            (rows[*at], values[*at]) = (narrow(row), value);
+            *at += 1;
+        });
         ByFeature { starts, rows, values }
     }
 }

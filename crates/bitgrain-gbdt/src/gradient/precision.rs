@@ -68,7 +68,7 @@ mod tests {
     use super::GradientPrecision::{Auto, F32, Pair4, Pair8};
 
     #[test]
-    fn auto_goes_by_the_number_of_rows() {
+    fn auto_depends_on_the_number_of_rows() {
         let rows = [0, 1_000_000, 1_000_001, 10_000_000, 10_000_001];
         assert_eq!(rows.map(|rows| Auto.of(rows)), [F32, F32, Pair8, Pair8, Pair4]);
         assert_eq!([F32, Pair8, Pair4].map(|precision| precision.of(20_000_000)), [F32, Pair8, Pair4]);

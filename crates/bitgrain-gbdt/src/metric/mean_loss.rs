@@ -1,7 +1,7 @@
 //! Weighted means of losses.
 
 use super::{MetricError, MetricInput, sums};
-use crate::samples::refused_target;
+use crate::samples::invalid_target;
 
 /// Returns the weighted mean of `loss(target, prediction)`, or an error for the first row where it is NaN. `takes`
 /// describes valid rows in that error.
@@ -14,7 +14,7 @@ pub(super) fn mean_loss(
     data.check(1)?;
     mean_of_rows(data, |row| loss(data.targets[row], data.predictions[row]))?.map_err(|row| {
         let (target, prediction) = (data.targets[row], data.predictions[row]);
-        refused_target(row, target, || MetricError::Row { row, target, prediction, metric: metric(), takes })
+        invalid_target(row, target, || MetricError::Row { row, target, prediction, metric: metric(), takes })
     })
 }
 

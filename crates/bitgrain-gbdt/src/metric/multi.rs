@@ -4,7 +4,7 @@ use super::logloss::LEAST_SHARE;
 use super::mean_loss::mean_of_rows;
 use super::{Metric, MetricError, MetricInput};
 use crate::objective::class_of;
-use crate::samples::refused_target;
+use crate::samples::invalid_target;
 
 /// Mean negative log-likelihood of the target's class. Probabilities are clipped to at least 1e-15. Name:
 /// `multi_logloss`.
@@ -74,7 +74,7 @@ fn mean_by_class(
     mean_of_rows(data, |row| class(row).map_or(f64::NAN, |class| cost(row, class, classes)))?.map_err(|row| {
         let label = data.targets[row];
         match class(row) {
-            None => refused_target(row, label, || MetricError::Label { row, label, classes }),
+            None => invalid_target(row, label, || MetricError::Label { row, label, classes }),
             Some(class) => MetricError::Row {
                 row,
                 target: label,

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_names_and_parameters_say_what_would_do() {
+    fn invalid_names_and_parameters_list_the_valid_ones() {
         let message = |name: &str| by_name(name).expect_err(name).to_string();
         assert!(message("ndcg").contains("known metrics: rmse, mse"));
         assert_eq!(message("auc:2"), "invalid parameter `2` of metric `auc`; expected no parameter");

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{MetricError, MetricInput};
 use crate::SampleError;
-use crate::samples::refused_target;
+use crate::samples::invalid_target;
 
 /// Total weight per class of the rows with equal predictions.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -83,10 +83,10 @@ fn split<R: Row>(data: &MetricInput<'_>, metric: impl Fn() -> String) -> Result<
         } else if target == 0.0 {
             &mut negative
         } else {
-            return Err(refused(data, row, metric()));
+            return Err(invalid_row(data, row, metric()));
         };
         if prediction.is_nan() {
-            return Err(refused(data, row, metric()));
+            return Err(invalid_row(data, row, metric()));
         }
         class.push(R::new(ordered(prediction), weight));
     }
@@ -97,10 +97,10 @@ fn split<R: Row>(data: &MetricInput<'_>, metric: impl Fn() -> String) -> Result<
     Ok(Classes { positive, negative })
 }
 
-fn refused(data: &MetricInput<'_>, row: usize, metric: String) -> MetricError {
+fn invalid_row(data: &MetricInput<'_>, row: usize, metric: String) -> MetricError {
     let (target, prediction) = (data.targets[row], data.predictions[row]);
     let takes = "targets 0 or 1 and predictions other than NaN";
-    refused_target(row, target, || MetricError::Row { row, target, prediction, metric, takes })
+    invalid_target(row, target, || MetricError::Row { row, target, prediction, metric, takes })
 }
 
 /// Maps a number to bits with the same order; both zeros have the same bits.

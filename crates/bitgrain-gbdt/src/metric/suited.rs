@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_stands_for_the_metric_of_two_classes_and_of_several() {
+    fn one_metric_name_works_for_two_classes_and_for_more() {
         for (metric, objective, want) in [
             ("logloss", "multiclass:3", "multi_logloss"),
             ("binary_error", "multiclass:3", "multi_error"),
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_that_do_not_suit_the_predictions_are_refused() {
+    fn metrics_that_do_not_suit_the_predictions_are_rejected() {
         let error = suited("auc", "multiclass:3").expect_err("three classes").to_string();
         assert!(error.starts_with("metric `auc` takes one prediction per row, but objective `multiclass:3` makes 3"));
         let error = suited("merror", "squared").expect_err("a regression").to_string();

@@ -84,7 +84,7 @@ fn everything() -> Vec<(&'static str, Vec<f32>, Vec<f64>, usize)> {
 }
 
 #[test]
-fn a_weight_of_two_is_the_row_twice_and_a_weight_of_zero_no_row() {
+fn weight_two_repeats_a_row_and_weight_zero_removes_it() {
     for (name, targets, predictions, outputs) in everything() {
         let rows = targets.len();
         let times: Vec<usize> = (0..rows).map(|row| [1, 2, 1, 0, 2][row % 5]).collect();
@@ -113,7 +113,7 @@ fn weights_matter_only_in_relation_to_each_other() {
 }
 
 #[test]
-fn bad_rows_and_weights_are_refused_by_every_metric() {
+fn every_metric_rejects_invalid_rows_and_weights() {
     for (name, targets, predictions, outputs) in everything() {
         let rows = targets.len();
         let mut odd = predictions.clone();
@@ -162,7 +162,7 @@ fn targets_outside_the_domain_are_named() {
 }
 
 #[test]
-fn ranking_one_class_is_refused() {
+fn auc_of_a_single_class_is_rejected() {
     let one = |name: &str, target: f32| value(name, &[target; 3], &[0.1, 0.2, 0.3], None);
     assert_eq!(one("auc", 1.0), Err(MetricError::OneClass { metric: "auc", missing: 0 }));
     assert_eq!(one("auc", 0.0), Err(MetricError::OneClass { metric: "auc", missing: 1 }));
@@ -180,7 +180,7 @@ fn r2_of_a_constant_target_is_one_or_zero() {
 }
 
 #[test]
-fn certain_and_wrong_costs_much_but_not_everything() {
+fn a_confident_wrong_prediction_has_a_large_but_finite_loss() {
     let worst = value("logloss", &[1.0, 0.0], &[0.0, 1.0], None).expect("defined");
     assert!((worst - 34.5).abs() < 0.1, "{worst}");
     assert!(value("logloss", &[1.0, 0.0], &[1.0, 0.0], None).expect("defined") < 1e-14);
@@ -205,7 +205,7 @@ fn many(rows: usize) -> (Vec<f32>, Vec<f64>, Vec<f32>) {
 }
 
 #[test]
-fn auc_is_the_share_of_pairs_in_order() {
+fn auc_is_the_fraction_of_ordered_pairs() {
     let (targets, predictions, weights) = many(500);
     let (mut pairs, mut total) = (0.0, 0.0);
     for (i, j) in (0..500).flat_map(|i| (0..500).map(move |j| (i, j))) {
@@ -221,7 +221,7 @@ fn auc_is_the_share_of_pairs_in_order() {
 }
 
 #[test]
-fn ranking_sees_only_the_order() {
+fn auc_depends_only_on_the_order() {
     let (targets, predictions, weights) = many(2000);
     let maps: [fn(f64) -> f64; 3] = [|p| (p / (1.001 - p)).ln().max(-1e9), |p| p * 1e6 - 5e5, |p| -1.0 / (p + 1.0)];
     for name in ["auc", "average_precision"] {
@@ -240,7 +240,7 @@ fn ranking_sees_only_the_order() {
 }
 
 #[test]
-fn one_two_and_five_threads_give_the_same_bits_and_so_does_another_order_for_ranks() {
+fn results_are_bit_identical_for_any_threads_and_ranks_for_any_order() {
     let (targets, predictions, weights) = many(50_021);
     let at = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");

@@ -2,7 +2,7 @@
 
 use super::ObjectiveError;
 use super::targets::{MAX_CLASSES, class_of};
-use crate::samples::{is_weight, refused_target};
+use crate::samples::{invalid_target, is_weight};
 
 /// Weights of the classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ fn given(targets: &[f32], weights: &[f32]) -> Result<Vec<f32>, ObjectiveError> {
     let classes = weights.len();
     let weight_of = |(row, &label): (usize, &f32)| match class_of(label, classes) {
         Some(class) => Ok(weights[class]),
-        None => Err(refused_target(row, label.into(), || ObjectiveError::Label { row, label, classes })),
+        None => Err(invalid_target(row, label.into(), || ObjectiveError::Label { row, label, classes })),
     };
     targets.iter().enumerate().map(weight_of).collect()
 }
@@ -59,7 +59,7 @@ fn balanced(targets: &[f32]) -> Result<Vec<f32>, ObjectiveError> {
     for (row, &label) in targets.iter().enumerate() {
         let class = class_of(label, MAX_CLASSES);
         let class = class.ok_or_else(|| {
-            refused_target(row, label.into(), || ObjectiveError::Label { row, label, classes: MAX_CLASSES })
+            invalid_target(row, label.into(), || ObjectiveError::Label { row, label, classes: MAX_CLASSES })
         })?;
         if class >= counts.len() {
             counts.resize(class + 1, 0_usize);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_none_are_refused() {
+    fn invalid_weights_are_rejected() {
         for weight in [-1.0, f32::NAN, f32::INFINITY] {
             let error = class_weights(&[0.0], &ClassWeights::scale_pos(weight)).expect_err("not a weight");
             assert!(matches!(error, ObjectiveError::ClassWeight { class: 1, .. }), "{error}");

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_of_two_is_the_row_twice() {
+    fn weight_two_repeats_a_row() {
         let (values, weights) = ([5.0, -1.0, 2.0, 2.0, 9.0], [2.0, 1.0, 0.0, 2.0, 1.0]);
         let twice = [5.0, 5.0, -1.0, 2.0, 2.0, 9.0];
         for alpha in [0.01, 0.25, 0.5, 2.0 / 3.0, 0.9, 0.99] {

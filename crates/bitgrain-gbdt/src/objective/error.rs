@@ -77,7 +77,7 @@ pub enum ObjectiveError {
     #[error("the target has only one class; a classifier needs at least two")]
     OneClass,
     /// An objective for another number of classes.
-    #[error("`{objective}` predicts {takes} classes, the target has {classes}; use `multiclass`")]
+    #[error("`{objective}` predicts {takes} classes, but the target has {classes}; use `multiclass`")]
     ClassCount {
         /// Name of the objective.
         objective: String,

@@ -151,10 +151,10 @@ mod tests {
                 "{name}"
             );
         }
-        assert_eq!(inferred("logistic", three), "`binary` predicts 2 classes, the target has 3; use `multiclass`");
+        assert_eq!(inferred("logistic", three), "`binary` predicts 2 classes, but the target has 3; use `multiclass`");
         assert_eq!(
             inferred("multiclass:5", three),
-            "`multiclass:5` predicts 5 classes, the target has 3; use `multiclass`"
+            "`multiclass:5` predicts 5 classes, but the target has 3; use `multiclass`"
         );
     }
 
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_says_what_it_kind_of() {
+    fn every_name_has_its_kind() {
         for named in NAMES {
             let want = match named.name {
                 "binary" => ObjectiveKind::Binary,

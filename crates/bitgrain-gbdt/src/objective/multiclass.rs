@@ -7,7 +7,7 @@ use super::constant::{LEAST_SHARE, weight_of};
 use super::targets::{MAX_CLASSES, class_of};
 use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::model::Link;
-use crate::samples::refused_target;
+use crate::samples::invalid_target;
 
 /// Negative log-softmax of the target's class. Targets are class indices, integers below the number of classes. Name:
 /// `multiclass:5`.
@@ -49,7 +49,7 @@ impl Objective for Multiclass {
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
         let classes = self.classes;
         match targets.iter().position(|&target| class_of(target, classes).is_none()) {
-            Some(row) => Err(refused_target(row, targets[row].into(), || ObjectiveError::Label {
+            Some(row) => Err(invalid_target(row, targets[row].into(), || ObjectiveError::Label {
                 row,
                 label: targets[row],
                 classes,

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_given_twice() {
+    fn names_are_declared_once() {
         let mut all: Vec<_> = NAMES.iter().flat_map(|named| named.aliases.iter().chain([&named.name])).collect();
         let count = all.len();
         all.sort();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_names_and_parameters_say_what_would_do() {
+    fn invalid_names_and_parameters_list_the_valid_ones() {
         let message = |name: &str| by_name(name).expect_err(name).to_string();
         assert!(message("lambdarank").contains("known objectives: squared, absolute"));
         assert!(message("").starts_with("unknown objective"));

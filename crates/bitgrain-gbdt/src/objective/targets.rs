@@ -1,7 +1,7 @@
 //! Validation of targets.
 
 use super::ObjectiveError;
-use crate::samples::refused_target;
+use crate::samples::invalid_target;
 
 /// Maximum number of classes. One tree is grown per class and round.
 pub(super) const MAX_CLASSES: usize = 65_536;
@@ -14,7 +14,7 @@ pub(super) fn check(
     good: impl Fn(f32) -> bool,
 ) -> Result<(), ObjectiveError> {
     match targets.iter().position(|&target| !good(target)) {
-        Some(row) => Err(refused_target(row, targets[row].into(), || ObjectiveError::Target {
+        Some(row) => Err(invalid_target(row, targets[row].into(), || ObjectiveError::Target {
             row,
             target: targets[row],
             objective: objective(),

@@ -137,7 +137,7 @@ fn gradients_are_the_slopes_of_their_losses() {
 }
 
 #[test]
-fn constant_hessians_are_as_announced() {
+fn hessians_and_leaf_renewal_match_the_declaration() {
     for case in &CASES {
         let objective = by_name(case.name).expect("a name");
         assert_eq!(objective.constant_hessian(), case.hessian_factor.is_none() || case.name == "squared");
@@ -204,7 +204,7 @@ fn base_scores_fit_better_than_their_neighbors() {
 }
 
 #[test]
-fn base_scores_are_finite_whatever_the_targets_weigh() {
+fn base_scores_are_finite_for_any_weights() {
     for case in &CASES {
         let objective = by_name(case.name).expect("a name");
         for &target in case.targets {
@@ -221,7 +221,7 @@ fn base_scores_are_finite_whatever_the_targets_weigh() {
 }
 
 #[test]
-fn hubers_constant_is_found_far_from_the_median_too() {
+fn the_huber_constant_is_found_even_far_from_the_median() {
     // Two thirds of the targets are near 0 and outweigh the rest; the mean would be 333.
     let targets: Vec<f32> = (0..9000_u16).map(|i| if i % 3 == 0 { 1000.0 } else { f32::from(i % 2) * 0.1 }).collect();
     let base = Huber::default().base_scores(&targets, None)[0];

@@ -64,7 +64,7 @@ macro_rules! parameters {
 
 parameters! {
     training {
-        /// Number of boosting rounds: trees, or trees per class
+        /// Number of boosting rounds; each adds one tree, or one tree per class
         n_estimators: usize = 100, Range::at_least(1), [
             "rounds", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds",
             "nrounds", "num_boost_round", "max_iter",
@@ -75,7 +75,7 @@ parameters! {
         num_leaves: usize = 31, Range::Integers(2, 1 << 17), ["num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"];
         /// Maximum tree depth, unlimited by default; symmetric trees have at most 16 levels
         max_depth: Option<usize> = None, Range::Integers(1, 1 << 17), [];
-        /// Order in which nodes are split: the leaf with the largest gain, level by level, or one split per level
+        /// Tree growth: leaf with the largest gain first, level by level, or symmetric with one split per level
         growth: Growth = Growth::LeafWise, Range::Any, ["grow_policy"];
         /// Minimum number of rows per leaf, estimated from the hessians
         min_child_samples: usize = 20, Range::at_least(0), [
@@ -91,19 +91,19 @@ parameters! {
         reg_lambda: f64 = 0.0, Range::NonNegative, ["lambda_l2", "lambda", "l2_regularization"];
         /// Minimum gain of a split
         min_split_gain: f64 = 0.0, Range::NonNegative, ["min_gain_to_split", "gamma", "min_split_loss"];
-        /// Fraction of the rows drawn for each tree
+        /// Fraction of the rows sampled for each tree
         subsample: f64 = 1.0, Range::Fraction, ["bagging_fraction", "bagging", "sub_row"];
         /// Number of rounds that use the same row sample; 0 uses all rows
         subsample_freq: usize = 1, Range::at_least(0), ["bagging_freq"];
-        /// Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate
+        /// Row sampling: uniform, or gradient-based (GOSS) with top_rate and other_rate
         data_sample_strategy: SampleStrategy = SampleStrategy::Bagging, Range::Any, [];
-        /// Fraction of the rows with the largest gradients that GOSS keeps
+        /// Fraction of the rows that GOSS keeps: those with the largest gradients
         top_rate: f64 = 0.2, Range::Fraction, [];
-        /// Fraction of the rows that GOSS draws from the others
+        /// Fraction of the rows that GOSS samples from those it does not keep
         other_rate: f64 = 0.1, Range::Fraction, [];
-        /// Fraction of the features drawn for each tree
+        /// Fraction of the features sampled for each tree
         colsample_bytree: f64 = 1.0, Range::Fraction, ["feature_fraction", "sub_feature"];
-        /// Fraction of the features drawn for each node
+        /// Fraction of the features sampled for each node
         colsample_bynode: f64 = 1.0, Range::Fraction, [
             "feature_fraction_bynode", "feature_fraction_by_node", "sub_feature_bynode", "max_features",
         ];
@@ -115,11 +115,11 @@ parameters! {
         early_stopping_rounds: Option<usize> = None, Range::at_least(1), [
             "early_stopping_round", "early_stopping", "n_iter_no_change",
         ];
-        /// Maximum number of categories of a feature that is split one-vs-rest
+        /// Maximum number of categories of a feature for one-vs-rest splits
         max_cat_to_onehot: usize = 4, Range::at_least(0), [];
         /// Additional L2 penalty for categorical splits
         cat_l2: f64 = 10.0, Range::NonNegative, [];
-        /// Smoothing of the statistics by which categories are ordered
+        /// Smoothing of the category statistics that determine the order of categories
         cat_smooth: f64 = 10.0, Range::NonNegative, [];
         /// Maximum number of categories on the smaller side of a split
         max_cat_threshold: usize = 32, Range::at_least(0), [];

@@ -29,7 +29,7 @@ fn every_name_is_declared_once() {
 }
 
 #[test]
-fn help_texts_are_noun_phrases_without_a_full_stop() {
+fn help_is_a_noun_phrase_without_a_full_stop() {
     for parameter in PARAMETERS {
         assert!(parameter.help.starts_with(|c: char| c.is_ascii_uppercase()), "{}", parameter.help);
         assert!(!parameter.help.ends_with('.') && parameter.help.len() < 130, "{}", parameter.help);
@@ -85,7 +85,7 @@ fn two_names_of_a_parameter_must_agree() {
 }
 
 #[test]
-fn conventions_of_lightgbm_hold() {
+fn lightgbm_conventions_are_followed() {
     for none in ["-1", "0", "none", "None"] {
         let params = pairs(&[("max_depth", none), ("early_stopping_round", none)]).expect("no limit");
         assert_eq!((params.max_depth, params.early_stopping_rounds), (None, None));
@@ -114,7 +114,7 @@ fn an_unknown_name_suggests_the_nearest() {
 }
 
 #[test]
-fn parameters_of_another_stage_are_refused_by_a_training() {
+fn parameters_of_another_stage_are_rejected_by_a_training() {
     let said = pairs(&[("max_bins", "63")]).expect_err("not a training parameter");
     assert_eq!(said, "misplaced parameter: `max_bins` belongs to the binning of the dataset; set it there");
     assert!(Params::default().set("objective", "binary").is_err());
@@ -126,7 +126,7 @@ fn parameters_of_another_stage_are_refused_by_a_training() {
 }
 
 #[test]
-fn values_of_a_wrong_type_are_told_from_values_out_of_range() {
+fn wrong_types_and_out_of_range_values_have_different_errors() {
     for (name, value, wrong) in [
         ("n_estimators", ParameterValue::Number(2.5), true),
         ("n_estimators", ParameterValue::Flag(true), true),
@@ -153,7 +153,7 @@ fn values_of_a_wrong_type_are_told_from_values_out_of_range() {
 }
 
 #[test]
-fn alpha_beside_an_objective_that_has_one_is_refused() {
+fn alpha_is_rejected_for_objectives_with_their_own_alpha() {
     let given = |name: &str, objective: &str| {
         let mut given = ParameterSet::default();
         given.insert(name, 0.9).expect("known");

@@ -3,7 +3,9 @@
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
-use bitgrain_kernels::trees::{CodeColumns, TREE_ROWS, add_leaf_values, symmetric_leaves, tree_leaves};
+use bitgrain_kernels::trees::{
+    CodeColumns, TREE_ROWS, add_leaf_values, symmetric_leaves, tree_leaves, two_tree_leaves,
+};
 use bitgrain_kernels::{Backend, KernelError};
 
 use super::code_tree::{CodeTree, Shape, WalkNode};
@@ -11,22 +13,28 @@ use super::columns::{Columns, Raw};
 use crate::feature::Features;
 
 /// Rows that pass through all trees together: their codes fit in L1.
-const SLAB: usize = 2 * TREE_ROWS;
+const SLAB: usize = 512;
 
 /// Approximate maximum size of the codes of a block in bytes.
 const BLOCK_BYTES: usize = 1 << 19;
 
 /// Maximum number of rows of a block: enough to amortize the setup of a search among a feature's thresholds.
-const MAX_BLOCK: usize = 8 * TREE_ROWS;
+const MAX_BLOCK: usize = 4 * SLAB;
+
+/// Blocks of several threads have multiples of this number of rows.
+const SHARE: usize = SLAB / 2;
+
+/// Maximum number of rows of a slab for which trees are evaluated two at a time.
+const IN_PAIRS: usize = 2 * TREE_ROWS;
 
 /// Rows that are walked in parallel, to overlap their memory latencies.
 const LANES: usize = 8;
 
 /// Returns the number of rows of a block, given the number of columns and the threads that share the rows.
 pub(super) fn block_rows(n_rows: usize, n_columns: usize, threads: usize) -> usize {
-    let shared = n_rows.div_ceil(threads.max(1)).next_multiple_of(TREE_ROWS);
-    let cached = (BLOCK_BYTES / n_columns.max(1)) / TREE_ROWS * TREE_ROWS;
-    shared.min(cached).clamp(TREE_ROWS, MAX_BLOCK)
+    let shared = n_rows.div_ceil(threads.max(1)).next_multiple_of(SHARE);
+    let cached = (BLOCK_BYTES / n_columns.max(1)) / SHARE * SHARE;
+    shared.min(cached).clamp(SHARE, MAX_BLOCK)
 }
 
 /// Codes of a block; the buffers are reused for the next block.
@@ -57,7 +65,7 @@ impl Block {
     ) {
         self.n_rows = rows.len();
         // Avoid multiples of 4096: the same row of all columns would fall into one cache set.
-        self.stride = self.n_rows.next_multiple_of(SLAB);
+        self.stride = self.padded();
         if self.stride.is_multiple_of(2 * SLAB) {
             self.stride += SLAB;
         }
@@ -69,13 +77,16 @@ impl Block {
     /// Adds the leaf values of each tree to the sums of its output. `sums` is grouped by output, each with
     /// [`Block::padded`] rows.
     pub(super) fn add_values(&mut self, backend: Backend, columns: &Columns, trees: &[CodeTree], sums: &mut [f64]) {
-        let (padded, n_outputs) = (self.padded(), sums.len() / self.padded());
+        let (padded, used, n_outputs) = (self.padded(), self.n_rows, sums.len() / self.padded());
         self.for_leaves(backend, columns, trees, |tree, start, n_rows, leaves| {
+            let n_rows = n_rows.min(used - start);
             let sums = &mut sums[tree % n_outputs * padded + start..][..n_rows];
             let values = &trees[tree].values;
             match leaves {
                 Leaves::Only => sums.iter_mut().for_each(|sum| *sum += values[0]),
-                Leaves::Bytes(leaves) => add_leaf_values(backend, values, leaves, sums).unwrap_or_else(refused),
+                Leaves::Bytes(leaves) => {
+                    add_leaf_values(backend, values, &leaves[..n_rows], sums).unwrap_or_else(refused);
+                }
                 Leaves::Words(leaves) => {
                     sums.iter_mut().zip(leaves).for_each(|(sum, &leaf)| *sum += values[leaf as usize]);
                 }
@@ -113,24 +124,34 @@ impl Block {
         mut found: impl FnMut(usize, usize, usize, Leaves<'_>),
     ) {
         let padded = self.padded();
-        let mut bytes = [0; SLAB];
+        let mut bytes = [[0; SLAB]; 2];
         let mut words = [0; SLAB];
         for start in (0..padded).step_by(SLAB) {
             let n_rows = SLAB.min(padded - start);
-            let (bytes, words) = (&mut bytes[..n_rows], &mut words[..n_rows]);
-            for (at, tree) in trees.iter().enumerate() {
+            let ([bytes, more], words) = (bytes.each_mut().map(|bytes| &mut bytes[..n_rows]), &mut words[..n_rows]);
+            let mut at = 0;
+            while let Some(tree) = trees.get(at) {
+                if n_rows <= IN_PAIRS
+                    && let [first, second, ..] = &trees[at..]
+                    && let (Shape::Steps(one), Shape::Steps(two)) = (&first.shape, &second.shape)
+                    && first.answers.is_empty()
+                    && second.answers.is_empty()
+                {
+                    two_tree_leaves(backend, [one, two], self.columns(start), [bytes, more]).unwrap_or_else(refused);
+                    found(at, start, n_rows, Leaves::Bytes(bytes));
+                    found(at + 1, start, n_rows, Leaves::Bytes(more));
+                    at += 2;
+                    continue;
+                }
                 self.answer(columns.len(), tree, start, n_rows);
-                // A model without splits has no columns, so `start` may be past the end of its codes: slice only in
-                // arms whose trees read a column.
-                let codes = || CodeColumns::new(&self.codes[start..], self.stride);
                 let leaves = match &tree.shape {
                     Shape::Leaf => Leaves::Only,
                     Shape::Symmetric(levels, _) => {
-                        symmetric_leaves(backend, levels, codes(), bytes).unwrap_or_else(refused);
+                        symmetric_leaves(backend, levels, self.columns(start), bytes).unwrap_or_else(refused);
                         Leaves::Bytes(bytes)
                     }
                     Shape::Steps(steps) => {
-                        tree_leaves(backend, steps, codes(), bytes).unwrap_or_else(refused);
+                        tree_leaves(backend, steps, self.columns(start), bytes).unwrap_or_else(refused);
                         Leaves::Bytes(bytes)
                     }
                     Shape::Walk(nodes) => {
@@ -139,8 +160,15 @@ impl Block {
                     }
                 };
                 found(at, start, n_rows, leaves);
+                at += 1;
             }
         }
+    }
+
+    /// Returns the codes from row `start` on. A model without splits has no columns, so `start` may be past the end of
+    /// its codes: call this only for trees that read a column.
+    fn columns(&self, start: usize) -> CodeColumns<'_> {
+        CodeColumns::new(&self.codes[start..], self.stride)
     }
 
     /// Evaluates the category sets of a tree's splits into columns of 0 and 1.

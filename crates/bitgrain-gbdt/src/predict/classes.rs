@@ -69,7 +69,7 @@ impl Classes {
         let mut examples = BTreeMap::from([(OUTSIDE, -1.0), (MISSING, f64::NAN), (ZERO, 0.0)]);
         let mut classes =
             Self { column, dense: Vec::new(), sparse: Vec::new(), closed, no_negative: false, examples: Vec::new() };
-        let nowhere = classes.nowhere();
+        let nowhere = classes.unlisted();
         for (&code, &group) in codes.iter().zip(groups) {
             #[expect(clippy::cast_possible_truncation, reason = "at most 252 groups, see `most`")]
             let class = FIRST + group as u8;
@@ -87,7 +87,7 @@ impl Classes {
         classes
     }
 
-    fn nowhere(&self) -> u8 {
+    fn unlisted(&self) -> u8 {
         if self.closed { MISSING } else { OUTSIDE }
     }
 
@@ -97,13 +97,13 @@ impl Classes {
         let code = match category(value).filter(|_| !(self.no_negative && value < 0.0)) {
             Some(code) if !self.closed || f64::from(code) == value => code,
             None if value.is_nan() => return MISSING,
-            _ => return self.nowhere(),
+            _ => return self.unlisted(),
         };
         let class = match self.dense.get(code as usize) {
             Some(&class) => class,
             None => match self.sparse.binary_search_by_key(&code, |&(code, _)| code) {
                 Ok(at) => self.sparse[at].1,
-                Err(_) => self.nowhere(),
+                Err(_) => self.unlisted(),
             },
         };
         if is_zero(value) && class != MISSING { ZERO } else { class }

@@ -1,6 +1,6 @@
 //! Trees on codes, in the representation that suits their shape.
 
-use bitgrain_kernels::trees::{Choice, TreeLevel, TreeStep};
+use bitgrain_kernels::trees::{Choice, TreeLevel, TreeStep, TreeSteps};
 
 use super::columns::CodeQuestion;
 use crate::model::{Child, Split, Tree};
@@ -27,7 +27,7 @@ pub(super) enum Shape {
     /// leaves.
     Symmetric(Vec<TreeLevel>, Vec<u32>),
     /// Every split is evaluated for all rows, without branches.
-    Steps(Vec<TreeStep>),
+    Steps(TreeSteps<Vec<TreeStep>>),
     /// Each row is walked separately: the tree has more leaves than a byte can number.
     Walk(Vec<WalkNode>),
 }
@@ -97,7 +97,8 @@ fn shape(tree: &Tree, splits: &[CodeSplit]) -> Shape {
         None => {
             let mut steps = Vec::with_capacity(splits.len());
             push_steps(tree, splits, &places(tree), Child::Split(0), 0, &mut steps);
-            Shape::Steps(steps)
+            let steps = TreeSteps::new(steps);
+            Shape::Steps(steps.unwrap_or_else(|error| unreachable!("children come before their parents: {error}")))
         }
     }
 }

@@ -8,8 +8,9 @@ use bitgrain_kernels::Backend;
 use super::classes::{Classes, set_of};
 use super::numbers::{MAX_CUTS, Numbers};
 use super::question::{comparable, goes_left, rounded_down};
-use crate::feature::Features;
+use crate::feature::{ByFeature, Features};
 use crate::model::{Comparison, Input, InputKind, Missing, Model, Rule, Split};
+use crate::narrow::narrow;
 
 /// Marker of a column that does not exist.
 pub(super) const NONE: u32 = u32::MAX;
@@ -24,6 +25,10 @@ const GAP: usize = 16;
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
     features: Vec<FeatureColumns>,
+    /// Features that trees use.
+    used: Vec<usize>,
+    /// Position of each feature in `used`.
+    place: Vec<Option<u32>>,
     comparison: Comparison,
     n_columns: u32,
 }
@@ -38,6 +43,13 @@ struct FeatureColumns {
     class_of_set: Vec<usize>,
 }
 
+impl FeatureColumns {
+    /// Returns whether any split uses the feature.
+    fn is_used(&self) -> bool {
+        !self.numbers.is_empty() || !self.classes.is_empty()
+    }
+}
+
 /// Comparison of a split in terms of codes.
 pub(super) enum CodeQuestion {
     /// Codes of the column up to this one go left.
@@ -48,13 +60,19 @@ pub(super) enum CodeQuestion {
 
 impl Columns {
     pub(super) fn new(model: &Model) -> Self {
-        let mut columns = Self { features: Vec::new(), comparison: model.comparison, n_columns: 0 };
+        let (features, used, place) = (Vec::new(), Vec::new(), Vec::new());
+        let mut columns = Self { features, used, place, comparison: model.comparison, n_columns: 0 };
         let mut splits: Vec<Vec<&Split>> = vec![Vec::new(); model.inputs.len()];
         for split in model.trees.iter().flat_map(|tree| &tree.splits) {
             splits[split.feature as usize].push(split);
         }
         columns.features =
             model.inputs.iter().zip(splits).map(|(input, splits)| columns.feature(input, &splits)).collect();
+        columns.place = vec![None; model.inputs.len()];
+        for (at, _) in columns.features.iter().enumerate().filter(|(_, feature)| feature.is_used()) {
+            columns.place[at] = Some(narrow(columns.used.len()));
+            columns.used.push(at);
+        }
         columns
     }
 
@@ -117,7 +135,7 @@ impl Columns {
     pub(super) fn questions<'a>(&self, model: &'a Model) -> impl FnMut(&'a Split) -> CodeQuestion {
         let mut features = self.features.clone();
         let mut sets = vec![0; model.inputs.len()];
-        let columns = Self { features: Vec::new(), ..*self };
+        let columns = Self { features: Vec::new(), used: Vec::new(), place: Vec::new(), ..*self };
         move |split| {
             let feature = split.feature as usize;
             let FeatureColumns { numbers, classes, class_of_set, .. } = &mut features[feature];
@@ -144,6 +162,10 @@ impl Columns {
         out: (&mut [u8], usize),
         raw: &mut Raw,
     ) {
+        let place = |feature: usize| self.place[feature].map(|place| place as usize);
+        if let Some((entries, absent)) = source.entries(rows.clone(), self.used.len(), place) {
+            return self.fill_sparse(backend, &entries, absent, rows, out);
+        }
         let (codes, stride) = out;
         let n_rows = rows.len();
         raw.codes.resize(n_rows, 0);
@@ -154,7 +176,7 @@ impl Columns {
             codes[column as usize * stride..][..found.len()].copy_from_slice(found);
         };
         for (features, first) in self.features.chunks(READ).zip((0..).step_by(READ)) {
-            if features.iter().all(|feature| feature.numbers.is_empty() && feature.classes.is_empty()) {
+            if !features.iter().any(FeatureColumns::is_used) {
                 continue;
             }
             let range = first..first + features.len();
@@ -182,6 +204,38 @@ impl Columns {
                         numbers.code_f32(backend, &mut singles[column.clone()], found, &mut write);
                     }
                 }
+            }
+        }
+    }
+
+    /// Writes the codes of sparse rows: encodes the absent value and the entries of each feature, not all its rows.
+    fn fill_sparse(
+        &self,
+        backend: Backend,
+        entries: &ByFeature,
+        absent: f32,
+        rows: Range<usize>,
+        (codes, stride): (&mut [u8], usize),
+    ) {
+        let (mut values, mut found) = (Vec::new(), Vec::new());
+        for (at, &feature) in self.used.iter().enumerate() {
+            let (in_rows, entries) = entries.entries(at);
+            let mut write = |column: u32, found: &[u8]| {
+                let column = &mut codes[column as usize * stride..][..rows.len()];
+                column.fill(found[0]);
+                in_rows.iter().zip(&found[1..]).for_each(|(&row, &code)| column[row as usize - rows.start] = code);
+            };
+            values.clear();
+            values.push(absent);
+            values.extend_from_slice(entries);
+            found.resize(values.len(), 0);
+            // In the order of `fill`.
+            for classes in &self.features[feature].classes {
+                found.iter_mut().zip(&values).for_each(|(code, &value)| *code = classes.of(value.into()));
+                write(classes.column, &found);
+            }
+            for numbers in &self.features[feature].numbers {
+                numbers.code_f32(backend, &mut values, &mut found, &mut write);
             }
         }
     }

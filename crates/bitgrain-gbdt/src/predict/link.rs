@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_their_formulas() {
+    fn links_match_their_formulas() {
         assert_eq!(applied(Link::Identity, [3.0]), [3.0]);
         assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.0, f64::INFINITY]), [0.5, 1.0]);
         assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.5]), [1.0 / (1.0 + (-1.0_f64).exp())]);

@@ -1,7 +1,7 @@
 //! Codes of a numeric feature: the number of the model's thresholds below a value.
 
 use bitgrain_kernels::Backend;
-use bitgrain_kernels::bins::bin_f32;
+use bitgrain_kernels::bins::Cuts;
 
 use super::columns::NONE;
 use super::question::{is_known, is_zero, rounded, rounded_down};
@@ -31,7 +31,7 @@ pub(super) struct Numbers {
 /// Thresholds rounded to f32, for the vectorized search.
 #[derive(Debug, Clone)]
 struct Search {
-    cuts: Vec<f32>,
+    cuts: Cuts<Vec<f32>>,
     /// Number of thresholds below the values of each bin, if several thresholds round to the same f32.
     counts: Option<Vec<u8>>,
 }
@@ -47,13 +47,14 @@ impl Search {
             None => code(singles.len()),
         };
         let counts = (cuts.len() < thresholds.len()).then(|| (0..=cuts.len()).map(count).collect());
+        let cuts = Cuts::new(cuts).unwrap_or_else(|error| unreachable!("thresholds are sorted and not NaN: {error}"));
         Self { cuts, counts }
     }
 
     /// Counts the thresholds below each value, as far as f32 can tell. NaN gets `nan`.
     fn find(&self, backend: Backend, values: &[f32], nan: u8, out: &mut [u8]) {
-        let found = bin_f32(backend, &self.cuts, values, nan, out);
-        found.unwrap_or_else(|error| unreachable!("cuts ascend, and there is one code per value: {error}"));
+        let found = self.cuts.bin(backend, values, nan, out);
+        found.unwrap_or_else(|error| unreachable!("there is one code per value: {error}"));
         if let Some(counts) = &self.counts {
             for (out, _) in out.iter_mut().zip(values).filter(|(_, value)| !value.is_nan()) {
                 *out = counts[usize::from(*out)];

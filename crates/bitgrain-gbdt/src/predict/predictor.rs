@@ -1,7 +1,6 @@
 //! `Predictor`: a model compiled for fast prediction.
 
 use bitgrain_kernels::Backend;
-use bitgrain_kernels::trees::TREE_ROWS;
 use rayon::prelude::*;
 
 use super::block::{Block, block_rows};
@@ -13,8 +12,11 @@ use crate::feature::Features;
 use crate::model::{Child, Model, Output, Rule, Tree};
 use crate::narrow::narrow;
 
-/// Maximum number of rows that are predicted one at a time, which is faster for so few.
-const FEW: usize = 24;
+/// Minimum number of rows that are predicted together; fewer are faster one at a time.
+const FEW: usize = 8;
+
+/// Maximum number of rows that are predicted on the calling thread: waking another takes as long as predicting them.
+const ONE_THREAD: usize = 512;
 
 /// Model compiled for fast prediction.
 #[derive(Debug, Clone)]
@@ -86,6 +88,12 @@ impl Predictor {
         self.code_trees.len().min(self.rounds.saturating_mul(self.n_outputs()))
     }
 
+    /// Returns whether so many rows are predicted on the calling thread, without a thread pool.
+    #[must_use]
+    pub fn is_small(&self, n_rows: usize) -> bool {
+        n_rows <= ONE_THREAD
+    }
+
     /// Returns the raw scores before the link function, row-major.
     ///
     /// # Errors
@@ -146,12 +154,12 @@ impl Predictor {
             return Ok(out);
         }
         let rows = self.block_rows(n_rows);
-        let parts = out.par_chunks_mut(rows * trees.len()).enumerate();
-        parts.for_each_init(Block::default, |block, (at, out)| {
+        let part = |block: &mut Block, (at, out): (usize, &mut [u32])| {
             let start = at * rows;
             block.read(self.backend, &self.columns, trees, features, start..start + out.len() / trees.len());
             block.write_leaves(self.backend, &self.columns, trees, out);
-        });
+        };
+        self.for_parts(n_rows, &mut out, rows * trees.len(), part);
         Ok(out)
     }
 
@@ -229,8 +237,8 @@ impl Predictor {
             return Ok(out);
         }
         let (rows, trees) = (self.block_rows(n_rows), &self.code_trees[..self.n_trees()]);
-        let parts = out.par_chunks_mut(rows * width).enumerate();
-        parts.for_each_init(<(Block, Vec<f64>, Vec<f64>)>::default, |(block, sums, scores), (at, out)| {
+        type Buffers = (Block, Vec<f64>, Vec<f64>);
+        let part = |(block, sums, scores): &mut Buffers, (at, out): (usize, &mut [T])| {
             let start = at * rows;
             block.read(self.backend, &self.columns, trees, features, start..start + out.len() / width);
             let padded = block.padded();
@@ -243,8 +251,25 @@ impl Predictor {
                 self.end(scores);
                 finish(scores, out);
             }
-        });
+        };
+        self.for_parts(n_rows, &mut out, rows * width, part);
         Ok(out)
+    }
+
+    /// Calls `part` with the index of each chunk of `out` and the chunk, in parallel unless there are few rows.
+    fn for_parts<B: Default, T: Send>(
+        &self,
+        n_rows: usize,
+        out: &mut [T],
+        chunk: usize,
+        part: impl Fn(&mut B, (usize, &mut [T])) + Sync + Send,
+    ) {
+        if self.is_small(n_rows) {
+            let mut buffers = B::default();
+            out.chunks_mut(chunk).enumerate().for_each(|each| part(&mut buffers, each));
+        } else {
+            out.par_chunks_mut(chunk).enumerate().for_each_init(B::default, part);
+        }
     }
 
     fn walk_row(&self, row: &[f64], out: &mut [f64]) {
@@ -269,7 +294,8 @@ impl Predictor {
     }
 
     fn block_rows(&self, n_rows: usize) -> usize {
-        block_rows(n_rows, self.columns.len(), rayon::current_num_threads())
+        let threads = if self.is_small(n_rows) { 1 } else { rayon::current_num_threads() };
+        block_rows(n_rows, self.columns.len(), threads)
     }
 
     fn check_count(&self, found: usize) -> Result<(), PredictError> {
@@ -277,8 +303,6 @@ impl Predictor {
         if found == expected { Ok(()) } else { Err(PredictError::FeatureCount { expected, found }) }
     }
 }
-
-const _: () = assert!(FEW < TREE_ROWS);
 
 /// Writes the probability of each class. A single score is that of the second class.
 fn share(predictions: &[f64], out: &mut [f64]) {

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_separate_what_rounds_to_the_threshold_from_what_rounds_above() {
+    fn limits_separate_values_that_round_to_the_threshold_from_those_above() {
         let tiny = f64::from(f32::from_bits(1));
         let max = f64::from(f32::MAX);
         for threshold in [0.0, -0.0, 1.0, -1.0, 0.1, f64::from(0.1_f32), 1e-300, -1e-300, tiny, -tiny, max, -max, 1e300]

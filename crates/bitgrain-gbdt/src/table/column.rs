@@ -41,9 +41,9 @@ impl Text {
     pub const MISSING: u32 = u32::MAX;
 
     /// Encodes strings.
-    pub fn new<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+    pub fn new<'a>(strings: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut words = super::words::Words::default();
-        texts.into_iter().for_each(|text| words.push(text));
+        strings.into_iter().for_each(|text| words.push(text));
         words.finish()
     }
 

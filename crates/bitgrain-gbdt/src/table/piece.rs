@@ -20,7 +20,7 @@ pub(super) fn joined(mut pieces: Vec<ColumnData>) -> ColumnData {
     }
     let len = pieces.iter().map(ColumnData::len).sum();
     if pieces.iter().any(|piece| matches!(piece, ColumnData::Text(_))) {
-        return ColumnData::Text(joined_texts(pieces, len));
+        return ColumnData::Text(joined_strings(pieces, len));
     }
     if pieces.iter().any(|piece| matches!(piece, ColumnData::F64(_))) {
         let mut all = Vec::with_capacity(len);
@@ -42,12 +42,12 @@ pub(super) fn joined(mut pieces: Vec<ColumnData>) -> ColumnData {
     ColumnData::F32(all)
 }
 
-fn joined_texts(pieces: Vec<ColumnData>, len: usize) -> Text {
-    let texts: Vec<Text> = pieces.into_iter().map(as_text).collect();
-    let labels: BTreeSet<&str> = texts.iter().flat_map(|text| &text.labels).map(String::as_str).collect();
+fn joined_strings(pieces: Vec<ColumnData>, len: usize) -> Text {
+    let strings: Vec<Text> = pieces.into_iter().map(as_text).collect();
+    let labels: BTreeSet<&str> = strings.iter().flat_map(|text| &text.labels).map(String::as_str).collect();
     let labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
     let mut codes = Vec::with_capacity(len);
-    for text in texts {
+    for text in strings {
         let place = |label: &String| labels.binary_search(label).ok().and_then(|code| u32::try_from(code).ok());
         let places: Vec<u32> = text.labels.iter().map(|label| place(label).unwrap_or(Text::MISSING)).collect();
         codes.extend(text.codes.iter().map(|code| places.get(*code as usize).copied().unwrap_or(Text::MISSING)));

@@ -37,7 +37,7 @@ impl<'a> BinnedTree<'a> {
             let place = slots.plan.places[sides.feature];
             let left = match place {
                 Place::Slot { member, .. } => (0..256).map(|byte| sides.left[member.bin(byte) as usize]).collect(),
-                Place::Wide { .. } | Place::Constant => sides.left.clone(),
+                Place::Wide { .. } | Place::Sparse(_) | Place::Constant => sides.left.clone(),
             };
             let missing_left = matches!(split.found.how, How::Cut { missing_left: true, .. });
             let unseen = unseen.flags(sides.feature);
@@ -46,8 +46,8 @@ impl<'a> BinnedTree<'a> {
         Self { splits: splits.collect() }
     }
 
-    /// Returns the leaf of the row at a position.
-    fn leaf(&self, slots: &Slots, row: usize) -> usize {
+    /// Returns the leaf of the row at a position. `order` maps positions to rows, if they differ.
+    fn leaf(&self, slots: &Slots, order: Option<&[u32]>, row: usize) -> usize {
         let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
         loop {
             match at {
@@ -60,6 +60,9 @@ impl<'a> BinnedTree<'a> {
                             usize::from(slots.tiles[tile][row * slots.plan.tiles[tile].width + slot])
                         }
                         Place::Wide { column } => slots.wide[column].get(row),
+                        Place::Sparse(feature) => {
+                            slots.sparse.bin(order.map_or(row, |order| order[row] as usize), feature)
+                        }
                     };
                     let left = match split.unseen {
                         Some(flags) if is_set(flags, row) => split.missing_left,
@@ -75,14 +78,14 @@ impl<'a> BinnedTree<'a> {
     pub(super) fn add_to(&self, slots: &Slots, values: &[f64], out: &mut [f64]) {
         out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
             for (row, score) in out.iter_mut().enumerate() {
-                *score += values[self.leaf(slots, chunk * CHUNK + row)];
+                *score += values[self.leaf(slots, None, chunk * CHUNK + row)];
             }
         });
     }
 
-    /// Returns the leaf of each row of a range.
-    pub(super) fn leaves(&self, slots: &Slots, rows: Range<usize>) -> Vec<u32> {
-        let leaf = |row| narrow(self.leaf(slots, row));
+    /// Returns the leaf of the row at each position of a range. `order` maps positions to rows.
+    pub(super) fn leaves(&self, slots: &Slots, order: &[u32], rows: Range<usize>) -> Vec<u32> {
+        let leaf = |row| narrow(self.leaf(slots, Some(order), row));
         rows.into_par_iter().with_min_len(CHUNK).map(leaf).collect()
     }
 }

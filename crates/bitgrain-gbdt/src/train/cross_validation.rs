@@ -58,7 +58,7 @@ impl CrossValidation {
         if !(2..=data.n_rows()).contains(&self.folds) {
             return Err(TrainError::Folds { folds: self.folds, rows: data.n_rows() });
         }
-        let fold_of = self.deal(&data.targets());
+        let fold_of = self.assign_folds(&data.targets());
         let mut trainings = Vec::with_capacity(self.folds);
         let mut ends = Vec::with_capacity(self.folds);
         for fold in 0..self.folds {
@@ -78,7 +78,7 @@ impl CrossValidation {
     }
 
     /// Returns the fold of each row: rows are shuffled (within their class if stratified) and dealt in turn.
-    fn deal(&self, targets: &[f32]) -> Vec<usize> {
+    fn assign_folds(&self, targets: &[f32]) -> Vec<usize> {
         let class = |row: usize| if self.stratified { targets[row].to_bits() } else { 0 };
         let mut order: Vec<(u32, u64, usize)> =
             (0..targets.len()).map(|row| (class(row), mixed(self.seed ^ mixed(row as u64)), row)).collect();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::slots::{Plan, Slots};
+use super::slots::Slots;
 use super::unseen::Unseen;
 use super::{Targets, TrainError, scores};
 use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer, Schema};
@@ -53,8 +53,7 @@ impl Dataset {
         quantizer: &Quantizer,
     ) -> Result<Self, TrainError> {
         let cuts = quantizer.compute_cuts(features, weights.as_deref())?;
-        let plan = Arc::new(Plan::new(cuts.map(), features.n_rows()));
-        Self::binned(features, Arc::new(cuts), plan, targets.into(), weights)
+        Self::binned(features, Arc::new(cuts), targets.into(), weights)
     }
 
     /// Bins other rows with the same cuts, for validation.
@@ -67,8 +66,7 @@ impl Dataset {
         targets: impl Into<Targets>,
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
-        let (cuts, plan) = (Arc::clone(&self.cuts), Arc::clone(&self.slots.plan));
-        let data = Self::binned(features, cuts, plan, targets.into(), weights)?;
+        let data = Self::binned(features, Arc::clone(&self.cuts), targets.into(), weights)?;
         let (schema, classes) = (Arc::clone(&self.schema), Arc::clone(&self.classes));
         Ok(Self { schema, classes, unseen: Unseen::of(features, &self.cuts), ..data })
     }
@@ -90,8 +88,7 @@ impl Dataset {
         }
         let targets = targets.into();
         check_rows(matrix.n_rows(), targets.len(), weights.as_deref())?;
-        let plan = Arc::new(Plan::new(cuts.map(), matrix.n_rows()));
-        let slots = Slots::fill(matrix, plan);
+        let slots = Slots::new(matrix);
         let is_categorical = |feature: &usize| cuts.kind(*feature) == FeatureKind::Categorical;
         let categorical: Vec<usize> = (0..names.len()).filter(is_categorical).collect();
         Ok(Self {
@@ -109,12 +106,11 @@ impl Dataset {
     fn binned(
         features: &Features<'_>,
         cuts: Arc<BinCuts>,
-        plan: Arc<Plan>,
         targets: Targets,
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
         check_rows(features.n_rows(), targets.len(), weights.as_deref())?;
-        let slots = Slots::fill(&cuts.source(features)?, plan);
+        let slots = Slots::new(&cuts.source(features)?);
         Ok(Self {
             cuts,
             schema: Arc::clone(features.schema()),
@@ -192,7 +188,7 @@ impl Dataset {
 
     /// Returns whether a tree takes less time than another thread needs to start.
     pub(super) fn is_tiny(&self) -> bool {
-        self.n_rows() * self.slots.plan.row_bytes() < TINY
+        self.n_rows() * self.slots.row_bytes() < TINY
     }
 
     /// Number of features.
@@ -240,10 +236,10 @@ impl Dataset {
         self.targets.rounded()
     }
 
-    /// Size in bytes of the bins of a row.
+    /// Size in bytes of the bins of a row; the average if sparse features are stored by entry.
     #[must_use]
     pub fn bytes_per_row(&self) -> usize {
-        self.slots.plan.row_bytes()
+        self.slots.row_bytes()
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn earlier_trees(model: &Model, comparison: Comparison) -> Vec<Tree> 
 
 /// Merges the categories known to the earlier trees. New trees treat the added categories like missing values and send
 /// both right, because these categories are not in their sets. Data without category labels takes those of the model.
-pub(super) fn know_more(kind: &mut InputKind, earlier: &InputKind) {
+pub(super) fn merge_known_codes(kind: &mut InputKind, earlier: &InputKind) {
     let InputKind::Categorical { known, labels } = kind else { return };
     let InputKind::Categorical { known: earlier, labels: earlier_labels } = earlier else { return };
     *known = known.take().zip(earlier.as_ref()).map(|(mut codes, earlier)| {

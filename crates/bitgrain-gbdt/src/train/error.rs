@@ -62,7 +62,7 @@ pub enum TrainError {
         reason: String,
     },
     /// Validation data that was binned with other cuts.
-    #[error("the validation data has other cuts than the training data; create it with Dataset::like")]
+    #[error("the cuts of the validation data differ from those of the training data; create it with Dataset::like")]
     OtherCuts,
     /// More rows than 32-bit indices can number.
     #[error("{rows} rows exceed the maximum of {}", u32::MAX)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::binned::BinnedTree;
-use super::earlier::{as_compared, class_labels, earlier_trees, know_more};
+use super::earlier::{as_compared, class_labels, earlier_trees, merge_known_codes};
 use super::evaluate::{Truth, evaluate};
 use super::grow::{Arrangement, Buffers, Grower, Grown, Numbers, Sum};
 use super::scores::{self, Ask, Largest, asks, gradients, in_chunks, largest_of, relative};
@@ -102,7 +102,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         for round in 0..rounds {
             self.round(round)?;
             let metrics = self.measure()?;
-            let stop = self.trainer.tell(&Round { index: round, total: rounds, metrics: &metrics });
+            let stop = self.trainer.notify(&Round { index: round, total: rounds, metrics: &metrics });
             let watched = metrics.iter().find(|metric| metric.data == EvalSet::Valid).map(|metric| metric.value);
             if let Some(value) = watched {
                 let higher = self.trainer.metrics[0].higher_is_better();
@@ -189,11 +189,11 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     fn features(&self, seed: u64) -> Vec<usize> {
-        // Features with one bin cannot be split on and would only take places in the sample.
+        // Features with one bin cannot be split on, and would only displace others in the sample.
         let map = self.data.cuts.map();
         let all: Vec<usize> = (0..self.data.n_features()).filter(|&feature| map.n_bins(feature) > 1).collect();
         let share = self.trainer.params.colsample_bytree;
-        if share >= 1.0 { all } else { sampling::some_of(&all, share, seed) }
+        if share >= 1.0 { all } else { sampling::sample_items(&all, share, seed) }
     }
 
     /// Moves the rows of this round's sample to the front; returns their number. GOSS scales gradients up, so `largest`
@@ -217,7 +217,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
         let along = self.state.along(self.moves);
         Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along)
-            .bring_to_front(&chosen)
+            .move_to_front(&chosen)
     }
 
     /// Returns the value that each leaf adds to the scores, from unquantized gradients.
@@ -341,7 +341,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         // `missing_last`.
         let unseen = Unseen::default();
         let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
-        let leaves = binned.leaves(&self.data.slots, in_bag..n_rows);
+        let leaves = binned.leaves(&self.data.slots, &self.order, in_bag..n_rows);
         for (place, leaf) in (in_bag..n_rows).zip(leaves) {
             let row = if self.moves { place } else { self.order[place] as usize };
             scores[row] += values[leaf as usize];
@@ -439,7 +439,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let input = |(feature, name): (usize, &String)| {
             let mut kind = data.input_kind(feature);
             if let Some(model) = trainer.init {
-                know_more(&mut kind, &model.inputs[feature].kind);
+                merge_known_codes(&mut kind, &model.inputs[feature].kind);
             }
             Input { name: name.clone(), kind }
         };

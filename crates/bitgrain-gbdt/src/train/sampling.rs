@@ -52,7 +52,7 @@ impl Params {
     clippy::cast_sign_loss,
     reason = "a share of the number of features fits usize"
 )]
-pub(crate) fn some_of(items: &[usize], share: f64, seed: u64) -> Vec<usize> {
+pub(crate) fn sample_items(items: &[usize], share: f64, seed: u64) -> Vec<usize> {
     let count = ((items.len() as f64 * share).round() as usize).max(1).min(items.len());
     let mut keyed: Vec<(u64, usize)> = items.iter().map(|&item| (mixed(seed ^ mixed(item as u64)), item)).collect();
     keyed.sort_unstable();

@@ -75,7 +75,7 @@ pub(super) fn gradients(
         let write = |(output, out): (usize, &mut [PairF32])| {
             let (grads, hess) = buffers.output(output, len);
             out.iter_mut().zip(grads).zip(hess).for_each(|((out, &grad), &hess)| *out = PairF32 { grad, hess });
-            largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| start + at))
+            largest(grads, hess).ok_or_else(|| invalid_gradient(grads, hess, round, |at| start + at))
         };
         out.into_iter().enumerate().map(write).collect::<Result<Vec<_>, _>>()
     };
@@ -102,14 +102,14 @@ pub(super) fn largest_of(
             let end = end.min(start + CHUNK);
             buffers.ask(objective, &rows, start..end);
             let (grads, hess) = buffers.output(0, end - start);
-            let largest =
-                largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))?;
+            let largest = largest(grads, hess)
+                .ok_or_else(|| invalid_gradient(grads, hess, round, |at| order[start + at] as usize))?;
             all = all.max(largest);
         }
         Ok::<_, TrainError>(all)
     };
     let largest = team.map(starts, one).into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)));
-    largest.map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
+    largest.map_err(|error| first_invalid(objective, &rows, (round, order)).unwrap_or(error))
 }
 
 /// Positions whose gradients one task computes, from `first` on, and the output for each.
@@ -136,7 +136,7 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
             buffers.ask(objective, &rows, start..start + out.len());
             let (grads, hess) = buffers.output(0, out.len());
             if largest(grads, hess).is_none() {
-                return Err(refused(grads, hess, round, |at| order[start + at] as usize));
+                return Err(invalid_gradient(grads, hess, round, |at| order[start + at] as usize));
             }
             results.push(take(start, grads, hess, out));
         }
@@ -145,7 +145,7 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
     team.map(asks, one)
         .into_iter()
         .collect::<Result<_, _>>()
-        .map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
+        .map_err(|error| first_invalid(objective, &rows, (round, order)).unwrap_or(error))
 }
 
 /// Divides a column into tasks.
@@ -154,7 +154,7 @@ pub(super) fn asks<T>(out: &mut [T]) -> Vec<Ask<'_, T>> {
 }
 
 /// Returns the error of the invalid row with the smallest index, independently of the current order of the rows.
-fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (usize, &[u32])) -> Option<TrainError> {
+fn first_invalid(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (usize, &[u32])) -> Option<TrainError> {
     let mut buffers = Buffers::default();
     let mut first: Option<(u32, TrainError)> = None;
     for start in (0..order.len()).step_by(CHUNK) {
@@ -218,7 +218,7 @@ fn largest(grads: &[f32], hess: &[f32]) -> Option<Largest> {
     usable.then_some(largest)
 }
 
-fn refused(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usize) -> usize) -> TrainError {
+fn invalid_gradient(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usize) -> usize) -> TrainError {
     let bad = |at: &usize| !(grads[*at].is_finite() && hess[*at].is_finite() && hess[*at] >= 0.0);
     let at = (0..grads.len()).find(bad).unwrap_or(0);
     TrainError::Gradient { row: row(at), grad: grads[at], hess: hess[at], round }

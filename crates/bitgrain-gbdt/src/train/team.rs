@@ -19,16 +19,16 @@ use std::time::{Duration, Instant};
 /// Checks for a new loop before a helper sleeps: about 100 microseconds, a few times the serial work between two loops.
 const SPINS: u32 = 2048;
 
-/// Use that a training made of its threads.
+/// Use of threads by a training run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TeamUsage {
-    /// Threads that took part: at most as many as the process may use cores, and one for a tiny table.
+    /// Number of threads: at most the number of cores available to the process, and one for a tiny table.
     pub threads: usize,
-    /// Parallel loops, each with a wait of all threads at its end.
+    /// Number of parallel loops; the training thread waits for all tasks at the end of each.
     pub loops: usize,
     /// Time that the training thread spent in loops; the rest of its time is serial.
     pub in_loops: Duration,
-    /// Time that it waited for other threads at the ends of loops.
+    /// Time that the training thread waited for other threads at the ends of loops.
     pub waiting: Duration,
 }
 
@@ -95,7 +95,7 @@ impl Team<'_> {
     pub(super) fn with<R>(threads: usize, work: impl FnOnce(&Team<'_>) -> R) -> R {
         let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = if threads > 1 { threads.min(cores()) } else { 1 };
-        Shared::new(threads).serve(work)
+        Shared::new(threads).run_team(work)
     }
 
     /// Calls `work` with each item and returns the results in the order of the items. Earlier items start earlier.
@@ -188,7 +188,7 @@ impl Shared {
     }
 
     /// Runs `work` with a team.
-    fn serve<R>(&self, work: impl FnOnce(&Team<'_>) -> R) -> R {
+    fn run_team<R>(&self, work: impl FnOnce(&Team<'_>) -> R) -> R {
         thread::scope(|scope| {
             let start = || thread::Builder::new().name("bitgrain-team".to_owned());
             let helper = |at| start().spawn_scoped(scope, move || self.help(at)).ok().map(|h| h.thread().clone());
@@ -265,7 +265,7 @@ mod tests {
 
     /// Also on a machine with fewer cores.
     fn with_all<R>(threads: usize, work: impl FnOnce(&Team<'_>) -> R) -> R {
-        Shared::new(threads).serve(work)
+        Shared::new(threads).run_team(work)
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn helpers_that_slept_work_again() {
+    fn helpers_wake_up_after_sleeping() {
         with_all(3, |team| {
             for _ in 0..5 {
                 thread::sleep(Duration::from_millis(5));

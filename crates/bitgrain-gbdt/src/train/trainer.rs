@@ -109,7 +109,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Calls the callback of a round; returns whether to stop.
-    pub(super) fn tell(&mut self, round: &Round<'_>) -> bool {
+    pub(super) fn notify(&mut self, round: &Round<'_>) -> bool {
         self.on_round.as_mut().is_some_and(|call| call(round).is_break())
     }
 

@@ -26,6 +26,15 @@ impl Unseen {
     pub(super) fn of(features: &Features<'_>, cuts: &BinCuts) -> Self {
         let without: Vec<usize> =
             (0..features.n_features()).filter(|&feature| cuts.map().missing_bin(feature).is_none()).collect();
+        let mut sparse = BTreeMap::new();
+        let is_sparse = features.missing_entries(|row, feature| {
+            if cuts.map().missing_bin(feature).is_none() {
+                set(&mut sparse, feature, row, features.n_rows());
+            }
+        });
+        if is_sparse {
+            return Self { flags: sparse };
+        }
         let groups: Vec<usize> = (0..features.n_features()).step_by(FEATURES).collect();
         let of_group = |&first: &usize| {
             let group = first..features.n_features().min(first + FEATURES);

@@ -104,6 +104,6 @@ proptest! {
 
 /// The missing-value bin of the added column holds all rows, and its sum differs from the node's by a rounding error.
 #[test]
-fn a_column_without_values_changes_nothing_where_children_may_weigh_nothing() {
+fn a_column_without_values_changes_nothing_if_children_may_have_zero_weight() {
     add_constant_and_repeated_columns(18_431_600_212_762_593_623, 4).expect("the same predictions");
 }

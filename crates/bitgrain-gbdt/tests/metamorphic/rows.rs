@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn a_weight_is_a_number_of_rows(seed: u64) {
+    fn an_integer_weight_equals_repeated_rows(seed: u64) {
         let mut random = Random::new(seed);
         let mut table = Table::of_integers(&mut random);
         let params = params(&mut random);

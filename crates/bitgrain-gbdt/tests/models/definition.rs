@@ -122,7 +122,7 @@ fn each_split_defines_its_missing_values() {
 }
 
 #[test]
-fn categories_are_whole_parts_and_all_else_is_in_no_set() {
+fn categories_are_integer_parts_and_other_values_are_in_no_set() {
     for comparison in [Comparison::F32, Comparison::F64] {
         let within = stump(true, Rule::In(set(&[0, 2])), Missing::Nan, false, comparison);
         let outside = stump(true, Rule::NotIn(set(&[0, 2])), Missing::Nan, false, comparison);
@@ -139,7 +139,7 @@ fn categories_are_whole_parts_and_all_else_is_in_no_set() {
 }
 
 #[test]
-fn codes_that_are_not_known_are_missing() {
+fn unknown_codes_are_missing_values() {
     let mut model = stump(true, Rule::NotIn(set(&[5])), Missing::Nan, false, Comparison::F32);
     assert!(goes_left(&model, 6.0) && !goes_left(&model, f64::NAN));
     model.inputs[0].kind = InputKind::Categorical { known: Some(vec![4, 5]), labels: vec![] };
@@ -169,7 +169,7 @@ fn the_first_rounds_are_a_model() {
 }
 
 #[test]
-fn importance_counts_splits_or_their_gains() {
+fn importance_is_split_counts_or_gains() {
     let mut model = binary();
     model.trees[0].splits[2].gain = 4.0;
     assert_eq!(model.feature_importance(Importance::Split), [1.0, 2.0, 1.0]);
@@ -177,12 +177,12 @@ fn importance_counts_splits_or_their_gains() {
 }
 
 #[test]
-fn a_line_says_what_it_is() {
+fn a_model_prints_a_one_line_summary() {
     assert_eq!(binary().to_string(), "binary: 3 features, 1 score, 2 rounds, 2 trees with 6 leaves");
 }
 
 #[test]
-fn sets_of_words_are_sets_of_codes() {
+fn category_sets_ignore_trailing_zero_words() {
     let set = set(&[1, 64, 200]);
     assert_eq!(CategorySet::from_words([set.words(), &[0, 0]].concat()), set);
     assert_eq!(set.max(), Some(200));

@@ -65,7 +65,7 @@ fn files_are_those_of_the_golden_vectors() {
 }
 
 #[test]
-fn every_cut_is_an_error() {
+fn every_truncation_is_an_error() {
     for (name, model) in samples::all() {
         let bytes = model.to_bytes().expect("valid");
         for len in 0..bytes.len() {
@@ -133,7 +133,7 @@ fn forged_bytes_are_errors_or_models() {
 }
 
 #[test]
-fn counts_are_held_against_the_bytes_left() {
+fn counts_are_compared_with_the_remaining_bytes() {
     let bytes = samples::binary().to_bytes().expect("valid");
     // A varint of 2^63 - 1 at every offset of the sections.
     for at in 24..bytes.len() - 4 {
@@ -165,7 +165,7 @@ fn sections_of_later_versions_are_skipped_unless_they_say_otherwise() {
 }
 
 #[test]
-fn a_later_version_is_refused_in_words() {
+fn a_later_version_is_rejected_with_a_clear_message() {
     let mut bytes = samples::empty().to_bytes().expect("valid");
     bytes[8] = 2;
     let refused = Model::from_bytes(&sealed(bytes)).expect_err("a later version");
@@ -174,7 +174,7 @@ fn a_later_version_is_refused_in_words() {
 }
 
 #[test]
-fn a_model_that_does_not_fit_together_is_not_written() {
+fn an_inconsistent_model_is_not_written() {
     let mut model = samples::binary();
     model.trees[1].splits[0].feature = 9;
     let refused = ModelError::Feature { tree: 1, split: 0, feature: 9, inputs: 3 };
@@ -215,10 +215,10 @@ fn variants(source: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_error_answers_a_rule_of_the_specification() {
+fn every_error_has_a_rule_in_the_specification() {
     let file = variants(include_str!("../../src/model/file/error.rs"));
-    assert_eq!(errors_listed("## What a reader refuses"), file);
+    assert_eq!(errors_listed("## Errors of a reader"), file);
     let model = variants(include_str!("../../src/model/check.rs"));
-    assert_eq!(errors_listed("A model fits together if"), model);
+    assert_eq!(errors_listed("A model is consistent if these rules hold:"), model);
     assert!(file.len() > 10 && model.len() > 10);
 }

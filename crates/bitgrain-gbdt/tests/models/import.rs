@@ -137,7 +137,7 @@ fn thresholds_near_zero_are_moved_to_the_edge_of_zero() {
 }
 
 #[test]
-fn broken_lightgbm_models_are_refused_in_words() {
+fn broken_lightgbm_models_are_rejected_with_a_clear_message() {
     assert!(lightgbm(&[]).is_ok());
     let cases: [(&[(&str, &str)], &str); 15] = [
         (&[("v4", "v9")], "version `v9`"),
@@ -174,7 +174,7 @@ fn xgboost(path: &str, new: Value) -> Result<Model, ImportError> {
 }
 
 #[test]
-fn broken_xgboost_models_are_refused_in_words() {
+fn broken_xgboost_models_are_rejected_with_a_clear_message() {
     let tree = "/learner/gradient_booster/model/trees/0";
     let at = |field: &str| format!("{tree}/{field}");
     for (path, new, words) in [
@@ -203,7 +203,7 @@ fn broken_xgboost_models_are_refused_in_words() {
 }
 
 #[test]
-fn far_categories_do_not_take_memory_out_of_proportion() {
+fn large_category_codes_take_proportional_memory() {
     let mut model: Value = serde_json::from_slice(&read("xgboost_binary.json")).expect("JSON");
     let tree = &mut model["learner"]["gradient_booster"]["model"]["trees"][0];
     let count = 200;
@@ -216,7 +216,7 @@ fn far_categories_do_not_take_memory_out_of_proportion() {
 }
 
 #[test]
-fn other_files_are_none() {
+fn other_files_are_not_models() {
     for bytes in [&b""[..], b"tree", b"treehouse\n", b"[1]", b"binf\x00\x01", b"\xff\xfe"] {
         assert_eq!(Model::import(bytes), Err(ImportError::Kind), "{}", bytes.escape_ascii());
     }

@@ -19,7 +19,7 @@ fn model(leaves: &[usize]) -> Model {
 }
 
 #[test]
-fn every_batch_size_predicts_as_its_rows_do() {
+fn predictions_do_not_depend_on_the_batch_size() {
     let shapes: [(&str, &[usize]); 4] =
         [("no trees", &[]), ("no splits", &[1, 1]), ("stumps", &[2, 2]), ("mixed", &[1, 7, 2, 300])];
     for (what, leaves) in shapes {

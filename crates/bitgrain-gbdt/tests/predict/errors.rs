@@ -47,7 +47,7 @@ fn invalid_trees_are_rejected() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_refused() {
+fn rows_of_the_wrong_length_are_rejected() {
     let predictor = Predictor::new(&model()).expect("a model");
     let features = Features::row_major(&[0.0_f32; 12][..], 3, 4).expect("a matrix");
     let count = PredictError::FeatureCount { expected: 5, found: 4 };

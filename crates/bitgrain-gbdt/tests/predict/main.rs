@@ -119,7 +119,7 @@ proptest! {
 }
 
 #[test]
-fn features_of_more_thresholds_than_a_byte_counts_predict_what_the_rules_say() {
+fn more_than_256_thresholds_predict_as_the_rules_say() {
     for comparison in COMPARISONS {
         let mut random = Random::new(3);
         let model = random::model(&mut random, Kind::Mixed, comparison, 1, 90);
@@ -134,7 +134,7 @@ fn features_of_more_thresholds_than_a_byte_counts_predict_what_the_rules_say() {
 }
 
 #[test]
-fn categories_of_more_classes_than_a_byte_tells_apart_predict_what_the_rules_say() {
+fn more_than_256_category_classes_predict_as_the_rules_say() {
     let mut random = Random::new(5);
     for known in [None, Some((0..3000).filter(|code| code % 7 > 0).collect())] {
         let mut model = random::model(&mut random, Kind::Plain, Comparison::F32, 1, 12);

@@ -5,7 +5,7 @@ use bitgrain_gbdt::table::{ColumnData, Numbers, ReadOptions, Table};
 use super::{from_text, message, shown};
 
 #[test]
-fn types_are_found_over_the_whole_file() {
+fn types_are_inferred_from_the_whole_file() {
     // Long enough for several parts that are read in parallel; the last row decides the type.
     let rows = 1_200_000;
     let mut text = String::from("whole,late,flag,mixed\n");
@@ -17,17 +17,17 @@ fn types_are_found_over_the_whole_file() {
     assert_eq!(table.n_rows(), rows + 1);
     let ColumnData::F32(whole) = &table.columns()[0].data else { panic!("whole numbers below 2^24 fit f32") };
     assert_eq!((whole[0], whole[rows - 1], whole[rows]), (0.0, (rows - 1) as f32, 7.0));
-    let ColumnData::Text(late) = &table.columns()[1].data else { panic!("one text makes texts of all") };
+    let ColumnData::Text(late) = &table.columns()[1].data else { panic!("one text makes strings of all") };
     assert_eq!(late.labels, ["0", "1", "2", "3", "4", "5", "6", "x"]);
     assert_eq!((late.get(8), late.get(rows)), (Some("1"), Some("x")));
     let ColumnData::F32(flag) = &table.columns()[2].data else { panic!("flags are numbers") };
     assert!((flag[0], flag[1]) == (1.0, 0.0) && flag[rows].is_nan());
-    let ColumnData::Text(mixed) = &table.columns()[3].data else { panic!("flags among numbers are texts") };
+    let ColumnData::Text(mixed) = &table.columns()[3].data else { panic!("flags among numbers are strings") };
     assert_eq!(mixed.labels, ["5", "false", "true"]);
 }
 
 #[test]
-fn cells_are_numbers_texts_or_missing() {
+fn cells_are_numbers_strings_or_missing() {
     let text = "n,t,m\n1.5,a,\n-2e3, b ,NA\n.5,\"c, d\",nan\n,NA,?\ninf,\"\",null\n";
     let table = from_text(text).expect("a table");
     assert_eq!(shown(&table, "n"), "1.5 -2000 0.5 - inf");
@@ -66,7 +66,7 @@ fn the_first_line_names_columns_unless_it_holds_values() {
 }
 
 #[test]
-fn delimiters_are_those_the_first_line_has_most_of() {
+fn the_delimiter_is_the_most_frequent_one_in_the_first_line() {
     for (text, delimiter) in
         [("a;b\n1;2\n", ';'), ("a\tb\n1\t2\n", '\t'), ("a|b\n1|2\n", '|'), ("\"a,;;;\",b\n1,2\n", ',')]
     {
@@ -79,7 +79,7 @@ fn delimiters_are_those_the_first_line_has_most_of() {
 }
 
 #[test]
-fn columns_can_be_texts_or_passed_over_by_request() {
+fn columns_can_be_read_as_strings_or_ignored_on_request() {
     let text = b"zip,id,n\n00123,5,1\n01000,6,2\n";
     let options = ReadOptions { text: vec!["zip".into()], skip: vec!["id".into()], ..ReadOptions::default() };
     let table = Table::from_csv(text, "t.csv".as_ref(), &options).expect("a table");
@@ -92,7 +92,7 @@ fn columns_can_be_texts_or_passed_over_by_request() {
 }
 
 #[test]
-fn bad_files_are_refused_with_their_line() {
+fn malformed_files_are_rejected_with_the_line_number() {
     assert_eq!(
         message(from_text("a,b\n1,2\n\n1,2,3\n")),
         "t.csv, line 4: expected 2 fields as in the first line, found 3"
@@ -120,7 +120,7 @@ fn errors_of_later_parts_count_lines_from_the_start() {
 }
 
 #[test]
-fn a_header_alone_is_a_table_without_rows() {
+fn a_csv_file_with_only_a_header_has_no_rows() {
     let table = from_text("a,b\n").expect("a table");
     assert_eq!((table.n_rows(), table.columns().len()), (0, 2));
     assert!(table.into_matrix(&[]).expect("a matrix").features().is_err());

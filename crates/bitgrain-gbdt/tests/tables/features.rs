@@ -34,7 +34,7 @@ fn rows(table: Table, schema: &Arc<Schema>) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn tasks_follow_from_targets() {
+fn tasks_are_inferred_from_targets() {
     let task = |data| Task::infer(&column(data)).task;
     assert_eq!(task(ColumnData::F32(vec![0.0, 1.0, -0.0, f32::NAN])), Task::Binary);
     assert_eq!(task(ColumnData::F32(vec![-1.0, 1.0])), Task::Binary);
@@ -53,7 +53,7 @@ fn tasks_follow_from_targets() {
 }
 
 #[test]
-fn classes_are_numbered_in_order_and_keep_their_names() {
+fn classes_are_numbered_in_order_and_keep_their_labels() {
     let target = Target::classes(&column(ColumnData::F32(vec![10.0, -1.0, 2.5, 10.0]))).expect("classes");
     assert_eq!(target.values, [2.0, 0.0, 1.0, 2.0]);
     assert_eq!(target.labels, ["-1", "2.5", "10"]);
@@ -74,8 +74,8 @@ fn targets_and_weights_that_cannot_be_used_name_their_row() {
     }
     let large = column(ColumnData::F64(vec![0.0, 1e300]));
     assert!(message(Target::numbers(&large)).starts_with("column `y`: target 1e300 of row 1 (0-based)"));
-    let texts = column(ColumnData::Text(Text::new(["a", "b"].map(Some))));
-    assert_eq!(message(Target::numbers(&texts)), "column `y` holds strings, such as `a`; expected numbers");
+    let strings = column(ColumnData::Text(Text::new(["a", "b"].map(Some))));
+    assert_eq!(message(Target::numbers(&strings)), "column `y` holds strings, such as `a`; expected numbers");
     let one = column(ColumnData::F32(vec![3.0, 3.0]));
     assert!(message(Target::classes(&one)).contains("only one class, `3`"));
     let negative = message(weights(&column(ColumnData::F32(vec![1.0, -1.0]))));
@@ -83,7 +83,7 @@ fn targets_and_weights_that_cannot_be_used_name_their_row() {
 }
 
 #[test]
-fn texts_and_named_numbers_become_categories() {
+fn strings_and_declared_integers_become_categories() {
     let mut table = from_text("n,city,kind,y\n1.5,Rome,3,1\n,Oslo,0,0\n2,,3,1\n").expect("a table");
     table.take("y").expect("the target");
     let matrix = table.into_matrix(&["kind".to_owned()]).expect("a matrix");
@@ -109,7 +109,7 @@ fn invalid_category_codes_and_missing_columns_are_rejected() {
 }
 
 #[test]
-fn a_model_gets_its_columns_in_its_order_and_with_its_codes() {
+fn a_table_is_aligned_to_the_columns_and_codes_of_a_model() {
     let text = "extra,city,n\n9,Rome,1\n9,Paris,2\n9,,3\n";
     let inputs = schema(&[("n", None), ("city", Some(&["Oslo", "Rome"]))]);
     assert_eq!(rows(from_text(text).expect("a table"), &inputs), [["1", "1"], ["2", "-"], ["3", "-"]]);

@@ -16,7 +16,7 @@ fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) 
 }
 
 #[test]
-fn names_and_first_bytes_tell_what_a_file_is() {
+fn file_formats_are_detected_from_name_and_first_bytes() {
     let libsvm = b"1 1:0.5 3:2\n0 2:1\n";
     for name in ["t.libsvm", "t.svm", "t.txt", "t"] {
         let (_folder, path) = written(name, libsvm);

@@ -70,7 +70,7 @@ fn labels_survive_validation_sets_rows_and_more_training() {
 }
 
 #[test]
-fn class_labels_that_no_output_has_are_left_out() {
+fn class_labels_that_match_no_output_are_dropped() {
     let table = from_text("n\n1\n2\n3\n").expect("a table");
     let matrix = table.into_matrix(&[]).expect("a matrix");
     let features = matrix.features().expect("features");

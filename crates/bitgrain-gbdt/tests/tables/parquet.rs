@@ -18,7 +18,7 @@ fn sample() -> Table {
 }
 
 #[test]
-fn a_table_comes_back_as_it_was() {
+fn a_table_round_trips() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["t.parquet", "t.csv", "t.tsv"] {
         let path = folder.path().join(name);
@@ -51,7 +51,7 @@ fn many_row_groups_are_one_column() {
 }
 
 #[test]
-fn f64_is_rounded_and_columns_passed_over_by_request() {
+fn f64_is_rounded_and_columns_are_ignored_on_request() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.parquet");
     sample().write(&path).expect("written");
@@ -73,7 +73,7 @@ fn a_table_without_rows_keeps_its_columns() {
 }
 
 #[test]
-fn every_cut_and_many_flipped_bytes_are_a_table_or_an_error() {
+fn every_truncation_and_many_flipped_bytes_are_a_table_or_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.parquet");
     sample().write(&path).expect("written");
@@ -108,7 +108,7 @@ fn files_other_than_parquet_are_rejected() {
 
 /// An unknown footer field with 2³¹ - 1 booleans, which take no bytes: skipping them would take seconds.
 #[test]
-fn a_footer_with_a_list_of_booleans_is_refused() {
+fn a_footer_with_a_list_of_booleans_is_rejected() {
     const FIELD: [u8; 9] = [0x09, 0xc8, 0x01, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.parquet");

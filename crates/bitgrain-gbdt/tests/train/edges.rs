@@ -25,13 +25,13 @@ fn unsplittable_data_gets_the_best_constant() {
 }
 
 #[test]
-fn one_row_is_learned_by_heart() {
+fn a_single_row_is_fitted_exactly() {
     let training = trained(small(), "squared", &column(&[5.0]), &[42.0]).expect("a row");
     assert!((predictions(&training, &column(&[-1.0]))[0] - 42.0).abs() < 1e-6);
 }
 
 #[test]
-fn constant_targets_stay_what_they_are() {
+fn constant_targets_are_predicted_exactly() {
     let values: Vec<f32> = (0..100).map(|i| i as f32).collect();
     for (objective, target) in
         [("squared", 3.5), ("binary", 0.0), ("binary", 1.0), ("poisson", 2.0), ("absolute", -1.0)]
@@ -53,7 +53,7 @@ fn more_bins_than_rows_and_infinite_values() {
 }
 
 #[test]
-fn targets_that_cannot_be_learned_are_refused_by_row() {
+fn targets_that_cannot_be_learned_are_rejected_by_row() {
     let values = [1.0, 2.0, 3.0];
     let refused = |objective: &str, targets: &[f32]| match trained(small(), objective, &column(&values), targets) {
         Err(TrainError::Objective(ObjectiveError::Target { row, .. } | ObjectiveError::Label { row, .. })) => row,
@@ -70,7 +70,7 @@ fn targets_that_cannot_be_learned_are_refused_by_row() {
 }
 
 #[test]
-fn targets_of_nothing_but_zeros_have_no_logarithm_of_a_mean() {
+fn all_zero_targets_are_rejected_by_log_links() {
     let values = [1.0, 2.0, 3.0];
     for objective in ["poisson", "tweedie:1.3"] {
         let all_zero = |weights: Option<Vec<f32>>, targets: [f32; 3]| {
@@ -92,7 +92,7 @@ fn targets_of_nothing_but_zeros_have_no_logarithm_of_a_mean() {
 }
 
 #[test]
-fn wide_features_take_two_bytes_as_long_as_these_tell_their_bins_apart() {
+fn wide_features_take_two_bytes_up_to_65536_bins() {
     for (rows, bytes) in [(300, 2), (65_536, 2), (65_537, 4)] {
         let values: Vec<f32> = (0..rows).map(|row| ((row * 7919) % rows) as f32).collect();
         let targets: Vec<f32> = values.iter().map(|value| f32::from(*value > 0.7 * rows as f32)).collect();

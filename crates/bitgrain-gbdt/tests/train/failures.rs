@@ -11,7 +11,7 @@ use crate::{dataset, on_threads, small};
 const PRECISIONS: [GradientPrecision; 3] = [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4];
 
 #[test]
-fn no_rows_are_refused() {
+fn zero_rows_are_rejected() {
     let made = Made::new(500, 7);
     for objective in ["squared", "multiclass:3"] {
         let mut data = dataset(&made.features(), &made.three_classes());
@@ -26,7 +26,7 @@ fn no_rows_are_refused() {
 }
 
 #[test]
-fn the_first_row_without_a_gradient_is_named_whatever_the_threads() {
+fn the_first_invalid_gradient_is_reported_for_any_number_of_threads() {
     struct Own;
     impl Objective for Own {
         fn name(&self) -> String {

@@ -38,7 +38,7 @@ fn continued_training_starts_from_the_scores_of_the_model() {
 }
 
 #[test]
-fn going_on_keeps_what_the_trees_knew_of_categories() {
+fn continued_training_keeps_the_categories_of_earlier_trees() {
     let made = Made::new(3000, 11);
     let features = made.categorical();
     let first = trained(small(), "squared", &features, &made.targets).expect("valid data").model;
@@ -64,7 +64,7 @@ fn going_on_keeps_what_the_trees_knew_of_categories() {
 }
 
 #[test]
-fn folds_that_go_on_from_a_model_are_measured_after_their_last_round() {
+fn folds_that_continue_a_model_are_measured_after_their_last_round() {
     let made = Made::new(2000, 12);
     let features = made.features();
     let model = trained(small(), "squared", &features, &made.targets).expect("valid data").model;

@@ -23,7 +23,7 @@ fn depth(tree: &Tree) -> usize {
 }
 
 #[test]
-fn every_way_of_growing_learns_at_every_precision() {
+fn every_growth_policy_learns_at_every_precision() {
     let (made, other) = (Made::new(20_000, 1), Made::new(5000, 2));
     let constant = rmse(&vec![1.9; 5000], &other.targets);
     for growth in [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric] {
@@ -56,7 +56,7 @@ fn trees_keep_their_bounds() {
 }
 
 #[test]
-fn symmetric_trees_ask_one_question_per_level() {
+fn symmetric_trees_have_one_split_per_level() {
     let made = Made::new(5000, 4);
     let params = Params { growth: Growth::Symmetric, max_depth: Some(4), ..small() };
     let model = trained(params, "squared", &made.categorical(), &made.targets).expect("valid data").model;
@@ -92,7 +92,7 @@ fn counts_and_weights_of_children_add_up() {
 }
 
 #[test]
-fn a_raw_value_goes_where_its_bin_went() {
+fn a_raw_value_goes_to_the_same_child_as_its_bin() {
     // The rows of each leaf, counted by traversal of raw values, equal those that training counted by bins.
     let made = Made::new(20_000, 6);
     for max_bin in [4, 16, 256, 3000] {

@@ -100,7 +100,7 @@ fn the_order_of_memory_and_the_width_of_floats_do_not_matter() {
 }
 
 #[test]
-fn a_row_of_weight_two_is_two_rows() {
+fn a_row_of_weight_two_equals_two_rows() {
     let made = Made::new(2000, 8);
     let twice: Vec<usize> = (0..2000).flat_map(|row| std::iter::repeat_n(row, 1 + row % 2)).collect();
     let weights: Vec<f32> = (0..2000).map(|row| (1 + row % 2) as f32).collect();

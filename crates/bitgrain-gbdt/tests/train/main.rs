@@ -11,6 +11,7 @@ mod odd;
 mod precise;
 mod scores;
 mod settings;
+mod sparse;
 mod watching;
 mod whole;
 

@@ -12,7 +12,7 @@ use crate::{dataset, predictions, small, trained};
 const GROWTHS: [Growth; 3] = [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric];
 
 #[test]
-fn a_missing_value_that_training_never_saw_goes_to_the_larger_child() {
+fn missing_values_not_seen_in_training_go_to_the_larger_child() {
     let values: Vec<f32> = (0..100).map(|row| row as f32).collect();
     let features = Features::column_major(&values[..], 100, 1).expect("a column");
     for growth in GROWTHS {
@@ -58,7 +58,7 @@ fn validation_data_with_unseen_missing_values_is_measured_as_it_is_predicted() {
 }
 
 #[test]
-fn training_data_with_missing_values_that_its_cuts_do_not_know_is_predicted_as_it_was_trained() {
+fn missing_values_unknown_to_the_cuts_are_trained_and_predicted_alike() {
     let (whole, holes) = tables();
     for growth in GROWTHS {
         let cuts = Dataset::new(&whole.features(), whole.targets.clone(), None, &Quantizer::default());
@@ -76,7 +76,7 @@ fn training_data_with_missing_values_that_its_cuts_do_not_know_is_predicted_as_i
 }
 
 #[test]
-fn categories_that_training_never_saw_go_with_those_outside_the_set() {
+fn unseen_categories_follow_the_categories_outside_the_set() {
     let values: Vec<f32> = (0..100).map(|row| (row % 2) as f32).collect();
     let features =
         Features::column_major(&values[..], 100, 1).and_then(|f| f.with_categorical(&[0])).expect("a column");

@@ -14,7 +14,7 @@ const PRECISIONS: [GradientPrecision; 3] = [GradientPrecision::F32, GradientPrec
 const GROWTHS: [Growth; 3] = [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric];
 
 #[test]
-fn validation_data_may_keep_its_bins_in_other_places() {
+fn validation_data_may_have_another_layout() {
     // The larger table shares bytes between features, the smaller one does not.
     let (made, other) = (Made::new(25_000, 2), Made::new(3000, 3));
     let mut data = dataset(&made.features(), &made.targets);
@@ -31,7 +31,7 @@ fn validation_data_may_keep_its_bins_in_other_places() {
 }
 
 #[test]
-fn leaves_without_rows_say_nothing() {
+fn leaves_without_rows_have_finite_values() {
     let mut random = Random(77);
     let values: Vec<f32> = (0..3000 * 4).map(|_| random.share()).collect();
     let targets: Vec<f32> =
@@ -79,7 +79,7 @@ fn the_value_of_a_leaf_is_that_of_its_rows() {
 }
 
 #[test]
-fn models_of_huge_targets_can_be_kept() {
+fn models_of_huge_targets_can_be_saved() {
     let made = Made::new(500, 6);
     for factor in [1e-30, 1e20, 1e30] {
         let targets: Vec<f32> = made.targets.iter().map(|target| target * factor).collect();
@@ -94,7 +94,7 @@ fn models_of_huge_targets_can_be_kept() {
 }
 
 #[test]
-fn splits_that_lose_more_than_f32_can_say_are_kept_finite() {
+fn gains_below_the_range_of_f32_stay_finite() {
     let made = Made::new(500, 6);
     let targets: Vec<f32> = made.targets.iter().map(|target| target * 1e24).collect();
     // Symmetric growth splits every node of a level, whether or not it gains.
@@ -132,7 +132,7 @@ fn a_leaf_minimum_above_the_row_count_prevents_splits() {
 }
 
 #[test]
-fn without_bounds_trees_grow_until_all_is_learned() {
+fn without_limits_trees_grow_until_the_data_is_fitted() {
     let mut random = Random(99);
     let values: Vec<f32> = (0..4000 * 3).map(|_| random.share()).collect();
     let targets: Vec<f32> = (0..4000).map(|_| f32::from(random.share() < 0.5)).collect();
@@ -179,7 +179,7 @@ fn empty_categories_do_not_crowd_out_others() {
 }
 
 #[test]
-fn features_that_say_nothing_are_not_drawn() {
+fn constant_features_are_not_sampled() {
     let (made, constants) = (Made::new(1000, 9), 60);
     let values: Vec<f32> =
         made.values.chunks(6).flat_map(|row| row.iter().copied().chain((0..constants).map(|_| 1.0))).collect();
@@ -197,7 +197,7 @@ fn features_that_say_nothing_are_not_drawn() {
 }
 
 #[test]
-fn odd_settings_do_no_harm() {
+fn unusual_settings_cause_no_panic() {
     let made = Made::new(300, 13);
     let features = made.categorical();
     let quantizer = Quantizer::default().with_max_bin(70_000).expect("in range");
@@ -242,7 +242,7 @@ fn odd_settings_do_no_harm() {
 }
 
 #[test]
-fn trees_without_splits_do_not_add_up_what_rounding_left() {
+fn trees_without_splits_do_not_accumulate_rounding_errors() {
     let made = Made::new(500, 4);
     let params = Params { min_child_samples: 1000, n_estimators: 100, ..small() };
     let model = trained(params, "multiclass:3", &made.features(), &made.three_classes()).expect("valid data").model;

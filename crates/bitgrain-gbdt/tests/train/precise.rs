@@ -99,7 +99,7 @@ fn numbers_that_f32_holds_train_the_same_model_beside_a_column_that_needs_more()
 }
 
 #[test]
-fn training_goes_on_from_either_comparison_to_the_other() {
+fn training_continues_from_f32_to_f64_thresholds_and_back() {
     let (values, targets) = table();
     let mut rounded = values.clone();
     rounded.iter_mut().for_each(|value| *value = (*value % 1e5).round());

@@ -37,7 +37,7 @@ fn every_objective_is_listed() {
 }
 
 #[test]
-fn histories_are_the_metrics_of_predictions() {
+fn recorded_metrics_equal_the_metrics_of_predictions() {
     let (made, held) = (Made::new(3000, 1), Made::new(700, 2));
     let weights: Vec<f32> = (0..3000).map(|row| (row % 4) as f32 * 0.7).collect();
     let plain = || Params { n_estimators: 12, ..small() };
@@ -88,7 +88,7 @@ fn histories_are_the_metrics_of_predictions() {
 }
 
 #[test]
-fn a_large_mean_costs_nothing() {
+fn a_large_mean_does_not_reduce_accuracy() {
     let x: Vec<f32> = (0..2000).map(|row| ((row * 7919) % 2000) as f32 / 2000.0).collect();
     let near: Vec<f64> = x.iter().map(|x| f64::from((1000.0 * x).round())).collect();
     let features = Features::column_major(&x[..], x.len(), 1).expect("a column");
@@ -115,7 +115,7 @@ fn a_large_mean_costs_nothing() {
 }
 
 #[test]
-fn targets_keep_all_their_digits_if_they_need_them() {
+fn targets_stay_f64_if_f32_cannot_represent_them() {
     let doubles = vec![1e9 + 1.0, 1e9 + 2.5];
     assert_eq!(Targets::from(doubles.clone()), Targets::F64(doubles));
     assert_eq!(Targets::from(vec![1.5_f64, -2.0]), Targets::F32(vec![1.5, -2.0]));

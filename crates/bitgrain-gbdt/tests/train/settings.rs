@@ -39,7 +39,7 @@ fn settings_out_of_range_are_named() {
 }
 
 #[test]
-fn row_samples_that_exclude_each_other_are_refused() {
+fn conflicting_row_sampling_is_rejected() {
     let made = Made::new(50, 1);
     let refused =
         |params| trained(params, "squared", &made.features(), &made.targets).expect_err("refused").to_string();

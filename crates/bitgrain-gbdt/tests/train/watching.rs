@@ -36,7 +36,7 @@ fn metrics_of_a_round_are_those_of_the_model_up_to_it() {
 }
 
 #[test]
-fn several_validation_data_are_measured_and_the_first_decides() {
+fn several_validation_sets_are_measured_and_the_first_decides() {
     let (made, first, mut second) = (Made::new(800, 1), Made::new(400, 2), Made::new(300, 3));
     // Negated targets: more training makes the metric worse.
     second.targets.iter_mut().for_each(|target| *target = -*target);
@@ -64,7 +64,7 @@ fn several_validation_data_are_measured_and_the_first_decides() {
 }
 
 #[test]
-fn training_stops_when_nothing_improves_and_keeps_the_best() {
+fn training_stops_without_improvement_and_keeps_the_best() {
     let (made, other) = (Made::new(500, 3), Made::new(500, 4));
     let mut data = dataset(&made.features(), &made.targets);
     let valid = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
@@ -82,7 +82,7 @@ fn training_stops_when_nothing_improves_and_keeps_the_best() {
 }
 
 #[test]
-fn a_callback_sees_every_round_and_may_end_it() {
+fn a_callback_sees_every_round_and_can_stop_training() {
     let made = Made::new(500, 5);
     let mut seen = Vec::new();
     let training = Trainer::new(small(), squared())
@@ -97,7 +97,7 @@ fn a_callback_sees_every_round_and_may_end_it() {
 }
 
 #[test]
-fn going_on_is_like_never_having_stopped() {
+fn continued_training_equals_uninterrupted_training() {
     let made = Made::new(3000, 6);
     let features = made.features();
     let half =
@@ -116,7 +116,7 @@ fn going_on_is_like_never_having_stopped() {
 }
 
 #[test]
-fn going_on_needs_data_that_starts_there() {
+fn continued_training_requires_a_dataset_with_the_initial_model() {
     let made = Made::new(500, 7);
     let half = trained(small(), "squared", &made.features(), &made.targets).expect("valid data");
     let mut data = dataset(&made.features(), &made.targets);
@@ -125,7 +125,7 @@ fn going_on_needs_data_that_starts_there() {
 }
 
 #[test]
-fn an_objective_of_ones_own() {
+fn a_custom_objective_trains() {
     /// Squared error without the factor 1/2.
     struct Own;
     impl Objective for Own {
@@ -161,7 +161,7 @@ fn an_objective_of_ones_own() {
 }
 
 #[test]
-fn every_fold_is_held_back_once() {
+fn every_fold_is_held_out_once() {
     let made = Made::new(3000, 9);
     let classes = made.classes();
     let data = dataset(&made.features(), &classes);

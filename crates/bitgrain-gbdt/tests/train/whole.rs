@@ -46,7 +46,7 @@ impl Objective for InOrder {
 }
 
 #[test]
-fn a_whole_objective_sees_all_rows_in_their_order_once_a_round() {
+fn a_whole_objective_sees_all_rows_in_order_once_per_round() {
     let made = Made::new(9000, 21); // more than fit a batch of the others
     let features = made.features();
     for precision in [GradientPrecision::F32, GradientPrecision::Pair8] {

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitgrain import _native
-from bitgrain.boosting.pandas import read_pandas
+from bitgrain.boosting.pandas import is_sparse_pandas, read_pandas, read_sparse_pandas
 from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, Error, InputError
 
@@ -70,6 +70,9 @@ def read(X: Any, *, categorical: Sequence[int] | Sequence[str] | None = None, n_
     """Read training features."""
     if is_sparse(X):
         rows = _sparse(X)
+    elif _is_pandas(X) and is_sparse_pandas(X):
+        csr, names, categories = read_sparse_pandas(X)
+        rows = dataclasses.replace(_sparse(csr), names=names, categories=categories)
     elif _is_pandas(X):
         values, names, categories = read_pandas(X)
         rows = Rows(values, values.shape, names, categories)
@@ -102,8 +105,12 @@ def read_like(
         own = list(X.columns)
         places = _native.match_columns(names, [str(name) for name in own], all(isinstance(name, str) for name in own))
         frame = X if places == list(range(len(own))) else X.iloc[:, places]
-        values, _, _ = read_pandas(frame, categories=categories, in_order=in_order, wide=wide)
-        rows = Rows(values, values.shape, names, categories)
+        if is_sparse_pandas(frame) and not wide:
+            csr, _, _ = read_sparse_pandas(frame, categories=categories, in_order=in_order)
+            rows = dataclasses.replace(_sparse(csr), names=names, categories=categories)
+        else:
+            values, _, _ = read_pandas(frame, categories=categories, in_order=in_order, wide=wide)
+            rows = Rows(values, values.shape, names, categories)
     elif is_frame(X):
         columns = _arrow(X, names=names, categories=categories, wide=wide, n_jobs=n_jobs)
         rows = Rows(columns, columns.shape, names, categories)

@@ -21,6 +21,20 @@ __all__ = ["Model", "load_model", "unwrapped"]
 _BLOCK = 4096
 
 
+def _is_ready(X: Any, n_features: int) -> bool:
+    """Return whether X can be predicted as it is: the usual case, checked first because single rows are fast."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[1] == n_features
+        and X.shape[0] > 0
+        and X.dtype.char in "fd"
+        and X.dtype.isnative
+        and X.flags.c_contiguous
+        and X.flags.aligned
+    )
+
+
 class Model:
     """A trained model.
 
@@ -47,6 +61,10 @@ class Model:
         best_iteration: int | None = None,
     ) -> None:
         self._native = native
+        # Read once: a call with a single row takes about as long as converting these.
+        self._names = native.names
+        self._categories = native.categories
+        self._wide = native.wide
         self._in_order = _lists_of_pandas(native)
         self.history = history or {}
         """Metrics after each round, by dataset and metric name; empty for loaded models."""
@@ -125,17 +143,19 @@ class Model:
         native = self._native
         if rounds is not None:
             rounds = integer("rounds", rounds, 0)
-        if native.wide and is_sparse(X):
+        if _is_ready(X, len(self._names)):
+            return native.predict(X, kind, rounds=rounds, n_jobs=n_jobs)
+        if self._wide and is_sparse(X):
             # Sparse values are float32, which is less precise than the thresholds of this model.
             csr = X.tocsr()
             blocks = [csr[at : at + _BLOCK].toarray() for at in range(0, csr.shape[0], _BLOCK)] or [csr.toarray()]
             return np.concatenate([self._predict(block, kind, rounds, n_jobs) for block in blocks])
         rows = read_like(
             X,
-            names=native.names,
-            categories=native.categories,
+            names=self._names,
+            categories=self._categories,
             in_order=self._in_order,
-            wide=native.wide,
+            wide=self._wide,
             n_jobs=n_jobs,
         )
         return native.predict(rows.features, kind, rounds=rounds, n_jobs=n_jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["label", "read_pandas"]
+__all__ = ["is_sparse_pandas", "label", "read_pandas", "read_sparse_pandas"]
 
 _SMALL = frozenset(np.dtype(name) for name in ("float16", "float32", "int8", "int16", "uint8", "uint16", "bool"))
 
@@ -28,7 +29,7 @@ def read_pandas(
     """
     if in_order is not None:
         categories = _by_order(frame, in_order) or categories
-    names = [str(name) for name in frame.columns] if all(isinstance(n, str) for n in frame.columns) else None
+    names = _names(frame)
     dtypes = list(frame.dtypes)
     n_rows, n_columns = frame.shape
     alike = set(dtypes)
@@ -38,20 +39,75 @@ def read_pandas(
             return values, names, categories or [None] * n_columns
     small = not wide or all(isinstance(dtype, np.dtype) and dtype in _SMALL for dtype in dtypes)
     values = np.empty((n_rows, n_columns), dtype=np.float32 if small else np.float64, order="F")
-    texts: list[list[str] | None] = []
+    strings: list[list[str] | None] = []
     for at, dtype in enumerate(dtypes):
-        column = _Column(frame.iloc[:, at], dtype)
-        known = categories[at] if categories is not None else column.categories()
-        if categories is not None and column.is_text and not known and not column.has_numbers:
-            raise DTypeError(f"column {column.name!r} holds text, but the model was trained on numbers")
-        if categories is not None and known and column.is_number and not any(map(_is_written_number, known)):
-            raise DTypeError(
-                f"column {column.name!r} holds numbers, but the model was trained on text, such as {known[0]!r}"
-            )
+        column, known = _read_column(frame, at, dtype, categories)
         with np.errstate(over="ignore"):
-            values[:, at] = column.numbers() if not known else column.codes(known)
-        texts.append(known)
-    return values, names, texts
+            values[:, at] = column
+        strings.append(known)
+    return values, names, strings
+
+
+def is_sparse_pandas(frame: Any) -> bool:
+    """Return whether at least half of the columns are sparse and have zero as their fill value."""
+    import pandas
+
+    sparse = [dtype for dtype in frame.dtypes if isinstance(dtype, pandas.SparseDtype)]
+    zeros = sum(_is_zero(dtype) for dtype in sparse)
+    return 0 < zeros == len(sparse) and 2 * zeros >= frame.shape[1] and find_spec("scipy") is not None
+
+
+def read_sparse_pandas(
+    frame: Any, *, categories: list[list[str] | None] | None = None, in_order: list[list[str]] | None = None
+) -> tuple[Any, list[str] | None, list[list[str] | None]]:
+    """Return what :func:`read_pandas` does, but the values as a CSR matrix. No column is copied as a whole matrix."""
+    import pandas
+    from scipy import sparse
+
+    if in_order is not None:
+        categories = _by_order(frame, in_order) or categories
+    strings: list[list[str] | None] = []
+    rows, stored, ends = [], [], [0]
+    for at, dtype in enumerate(frame.dtypes):
+        known = categories[at] if categories is not None else None
+        if isinstance(dtype, pandas.SparseDtype) and not known:
+            array = frame.iloc[:, at].array
+            indices, values = array.sp_index.to_int_index().indices, array.sp_values
+        else:
+            column, known = _read_column(frame, at, dtype, categories)
+            values = np.broadcast_to(np.asarray(column, dtype=np.float32), frame.shape[0])
+            indices = np.flatnonzero(values)
+            values = values[indices]
+        with np.errstate(over="ignore"):
+            stored.append(np.asarray(values, dtype=np.float32))
+        rows.append(np.asarray(indices, dtype=np.int32))
+        ends.append(ends[-1] + len(indices))
+        strings.append(known)
+    parts = (np.concatenate(stored), np.concatenate(rows), np.array(ends, dtype=np.int64))
+    return sparse.csc_matrix(parts, shape=frame.shape).tocsr(), _names(frame), strings
+
+
+def _is_zero(dtype: Any) -> bool:
+    return dtype.subtype.kind in "biuf" and bool(dtype.fill_value == 0)
+
+
+def _names(frame: Any) -> list[str] | None:
+    return [str(name) for name in frame.columns] if all(isinstance(n, str) for n in frame.columns) else None
+
+
+def _read_column(
+    frame: Any, at: int, dtype: Any, categories: list[list[str] | None] | None
+) -> tuple[Any, list[str] | None]:
+    """Return the numbers or category codes of a column, and its categories."""
+    column = _Column(frame.iloc[:, at], dtype)
+    known = categories[at] if categories is not None else column.categories()
+    if categories is not None and column.is_text and not known and not column.has_numbers:
+        raise DTypeError(f"column {column.name!r} holds strings, but the model was trained on numbers")
+    if categories is not None and known and column.is_number and not any(map(_is_written_number, known)):
+        raise DTypeError(
+            f"column {column.name!r} holds numbers, but the model was trained on strings, such as {known[0]!r}"
+        )
+    return (column.numbers() if not known else column.codes(known)), known
 
 
 def _by_order(frame: Any, in_order: list[list[str]]) -> list[list[str] | None] | None:

@@ -24,7 +24,7 @@ class Params:
     Parameters
     ----------
     n_estimators : int, default 100
-        Number of boosting rounds: trees, or trees per class.
+        Number of boosting rounds; each adds one tree, or one tree per class.
     learning_rate : float, default 0.1
         Learning rate: shrinkage of each tree's contribution.
     num_leaves : int, default 31
@@ -32,7 +32,7 @@ class Params:
     max_depth : int, optional
         Maximum tree depth, unlimited by default; symmetric trees have at most 16 levels.
     growth : {"leaf", "depth", "symmetric"}, default "leaf"
-        Order in which nodes are split: the leaf with the largest gain, level by level, or one split per level.
+        Tree growth: leaf with the largest gain first, level by level, or symmetric with one split per level.
     min_child_samples : int, default 20
         Minimum number of rows per leaf, estimated from the hessians.
     min_child_weight : float, default 0.001
@@ -44,19 +44,19 @@ class Params:
     min_split_gain : float, default 0.0
         Minimum gain of a split.
     subsample : float, default 1.0
-        Fraction of the rows drawn for each tree.
+        Fraction of the rows sampled for each tree.
     subsample_freq : int, default 1
         Number of rounds that use the same row sample; 0 uses all rows.
     data_sample_strategy : {"bagging", "goss"}, default "bagging"
-        Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate.
+        Row sampling: uniform, or gradient-based (GOSS) with top_rate and other_rate.
     top_rate : float, default 0.2
-        Fraction of the rows with the largest gradients that GOSS keeps.
+        Fraction of the rows that GOSS keeps: those with the largest gradients.
     other_rate : float, default 0.1
-        Fraction of the rows that GOSS draws from the others.
+        Fraction of the rows that GOSS samples from those it does not keep.
     colsample_bytree : float, default 1.0
-        Fraction of the features drawn for each tree.
+        Fraction of the features sampled for each tree.
     colsample_bynode : float, default 1.0
-        Fraction of the features drawn for each node.
+        Fraction of the features sampled for each node.
     gradient_precision : {"f32", "pair8", "pair4", "auto"}, default "f32"
         Storage of gradients: f32, pairs of 8 or 4 bits, or auto (f32 up to 1 million rows, pair8 up to 10 million).
     stochastic_rounding : bool, default True
@@ -64,11 +64,11 @@ class Params:
     early_stopping_rounds : int, optional
         Number of rounds without improvement on the validation data after which training stops; off by default.
     max_cat_to_onehot : int, default 4
-        Maximum number of categories of a feature that is split one-vs-rest.
+        Maximum number of categories of a feature for one-vs-rest splits.
     cat_l2 : float, default 10.0
         Additional L2 penalty for categorical splits.
     cat_smooth : float, default 10.0
-        Smoothing of the statistics by which categories are ordered.
+        Smoothing of the category statistics that determine the order of categories.
     max_cat_threshold : int, default 32
         Maximum number of categories on the smaller side of a split.
     seed : int, default 0

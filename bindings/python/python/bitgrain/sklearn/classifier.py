@@ -218,10 +218,10 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         self.n_classes_ = len(classes)
 
 
-def _read(texts: list[str]) -> NDArray[Any]:
+def _read(strings: list[str]) -> NDArray[Any]:
     """Parse the class labels of a model file: integers if all of them are written as integers, otherwise strings."""
-    return np.array([int(text) for text in texts] if all(map(_is_whole, texts)) else texts)
+    return np.array([int(text) for text in strings] if all(map(_is_integer, strings)) else strings)
 
 
-def _is_whole(text: str) -> bool:
+def _is_integer(text: str) -> bool:
     return text.removeprefix("-").isdecimal() and str(int(text)) == text

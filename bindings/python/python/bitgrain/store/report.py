@@ -154,7 +154,7 @@ class TierMove:
     after: Tier
     """Tier of its data after the move."""
     reason: str
-    """``use`` if its score fell, ``warm-cap`` if the warm tensors exceeded their cap."""
+    """``use`` if its score fell, ``warm-cap`` or ``budget`` if the warm tensors or all tensors exceeded their size."""
     bytes: int
     """Size of its record in bytes before the move."""
 
@@ -240,6 +240,8 @@ class TickReport:
     """Size in bytes of the moved records before the tick."""
     bytes_after: int
     """Size in bytes of the moved records after the tick."""
+    over_budget: int
+    """Estimated size in bytes by which all tensors exceed the budget of the policy."""
 
 
 def tick_report(ticked: dict[str, Any]) -> TickReport:
@@ -289,6 +291,8 @@ class TickPlan:
     """Size of warm tensors in bytes before the tick."""
     warm_bytes_after: int
     """Estimated size of warm tensors in bytes after the tick."""
+    over_budget: int
+    """Estimated size in bytes by which all tensors would exceed the budget of the policy."""
 
 
 def tick_plan(planned: dict[str, Any]) -> TickPlan:

@@ -74,7 +74,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         Result of reading a tensor whose data was evicted and that cannot be reconstructed: ``"refuse"`` raises a
         :class:`NotFoundError`, ``"zeros"`` returns zeros with an infinite bound.
     policy
-        Settings of :meth:`tick`. Settings are not saved in the store.
+        Settings of :meth:`tick`, or the name of a policy: ``"careful"`` (the default: at least 6 bits), ``"adr019"``
+        (down to 3 bits) or ``"budget:BYTES"`` (the least error within a total size). Not saved in the store.
     clock
         A :class:`SimulatedClock` for tests and simulations. Default: the system clock.
 
@@ -127,11 +128,13 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         mapped: bool = True,
         on_damage: Literal["refuse", "salvage"] = "refuse",
         absent_reads: Literal["zeros", "refuse"] = "refuse",
-        policy: TierPolicy | None = None,
+        policy: TierPolicy | str | None = None,
         clock: SimulatedClock | None = None,
     ) -> None:
+        if isinstance(policy, str):
+            policy = TierPolicy.named(policy)
         if policy is not None and not isinstance(policy, TierPolicy):
-            raise InputError(f"policy is {policy!r}; it must be a TierPolicy")
+            raise InputError(f"policy is {policy!r}; it must be a TierPolicy or the name of one")
         if clock is not None and not isinstance(clock, SimulatedClock):
             raise InputError(f"clock is {clock!r}; it must be a SimulatedClock")
         settings = {

@@ -19,12 +19,18 @@ class Tier(StrEnum):
 
     LOSSLESS = "lossless"
     """32 bits: the original values."""
+    F16 = "f16"
+    """16 bits: half-precision floats; values that exceed their range are stored as f32."""
     HOT = "hot"
     """8 bits."""
     WARM = "warm"
     """7 bits."""
+    B6 = "b6"
+    """6 bits."""
     WARM_AGGRESSIVE = "warm-aggressive"
     """5 bits: replaces warm when warm tensors exceed their size limit."""
+    B4 = "b4"
+    """4 bits."""
     COLD = "cold"
     """3 bits."""
     ABSENT = "absent"
@@ -38,9 +44,12 @@ class Tier(StrEnum):
 
 _BITS = {
     Tier.LOSSLESS: 32,
+    Tier.F16: 16,
     Tier.HOT: 8,
     Tier.WARM: 7,
+    Tier.B6: 6,
     Tier.WARM_AGGRESSIVE: 5,
+    Tier.B4: 4,
     Tier.COLD: 3,
     Tier.ABSENT: 0,
 }

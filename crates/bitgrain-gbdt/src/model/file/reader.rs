@@ -94,7 +94,7 @@ fn many<'a, T>(
     (0..count).map(|_| read(cursor)).collect()
 }
 
-fn texts(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<String>, FileError> {
+fn strings(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<String>, FileError> {
     let count = cursor.count(what, 1)?;
     many(cursor, count, |cursor| cursor.text(what))
 }
@@ -111,7 +111,7 @@ fn read_input(cursor: &mut Cursor<'_>) -> Result<Input, FileError> {
         0 => InputKind::Numeric,
         kind @ (1 | 2) => {
             let known = if kind == 2 { Some(read_codes(cursor)?) } else { None };
-            InputKind::Categorical { known, labels: texts(cursor, "category labels")? }
+            InputKind::Categorical { known, labels: strings(cursor, "category labels")? }
         }
         value => return Err(FileError::Tag { what: "feature kind", offset: cursor.offset() - 1, value }),
     };
@@ -145,7 +145,7 @@ fn read_output(cursor: &mut Cursor<'_>) -> Result<Output, FileError> {
     let average = cursor.flag("averaging flag")?;
     let scores = cursor.count("list of base scores", 8)?;
     let base_scores = many(cursor, scores, |cursor| cursor.f64("base score"))?;
-    Ok(Output { objective, link, base_scores, classes: texts(cursor, "class labels")?, average })
+    Ok(Output { objective, link, base_scores, classes: strings(cursor, "class labels")?, average })
 }
 
 fn read_metadata(cursor: &mut Cursor<'_>) -> Result<BTreeMap<String, String>, FileError> {

@@ -44,7 +44,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-fn texts(out: &mut Vec<u8>, list: &[String]) {
+fn strings(out: &mut Vec<u8>, list: &[String]) {
     varint(out, list.len() as u64);
     list.iter().for_each(|item| text(out, item));
 }
@@ -69,7 +69,7 @@ fn inputs(model: &Model) -> Vec<u8> {
                         next = u64::from(code) + 1;
                     }
                 }
-                texts(&mut out, labels);
+                strings(&mut out, labels);
             }
         }
     }
@@ -86,7 +86,7 @@ fn output(model: &Model) -> Vec<u8> {
     out.push(u8::from(output.average));
     varint(&mut out, output.base_scores.len() as u64);
     out.extend(output.base_scores.iter().flat_map(|score| score.to_le_bytes()));
-    texts(&mut out, &output.classes);
+    strings(&mut out, &output.classes);
     out
 }
 

@@ -108,7 +108,7 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
             2 => Missing::Nan,
             _ => return Err(wrong("has an unknown decision type")),
         };
-        (Rule::AtMost(beside_zero(threshold)), missing, decision & DEFAULT_LEFT != 0)
+        (Rule::AtMost(move_from_zero(threshold)), missing, decision & DEFAULT_LEFT != 0)
     };
     let child = |child: i32| match u32::try_from(child) {
         Ok(split) => Child::Split(split),
@@ -129,7 +129,7 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
 }
 
 /// Moves a threshold near zero to the edge of the range that LightGBM rounds to 0 before comparing.
-fn beside_zero(threshold: f64) -> f64 {
+fn move_from_zero(threshold: f64) -> f64 {
     match threshold {
         _ if threshold.abs() > Missing::ZERO || threshold.is_nan() => threshold,
         _ if threshold < 0.0 => (-Missing::ZERO).next_down(),

@@ -29,10 +29,10 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<T
     let guesses = parts.par_iter().map(|part| Part::numbers(&cells, part.clone(), &numeric, options.numbers));
     let guesses = in_order(guesses.collect())?;
     let guess_of = |at: usize| guesses.iter().fold(Guess::Missing, |all, part| all.and(part.guesses[at]));
-    let texts: Vec<bool> =
-        (0..dialect.names.len()).map(|at| wanted[at] && (!numeric[at] || guess_of(at) == Guess::Texts)).collect();
-    let words: Vec<Vec<ColumnData>> = if texts.contains(&true) {
-        in_order(parts.par_iter().map(|part| part::texts(&cells, part.clone(), &texts)).collect())?
+    let strings: Vec<bool> =
+        (0..dialect.names.len()).map(|at| wanted[at] && (!numeric[at] || guess_of(at) == Guess::Strings)).collect();
+    let words: Vec<Vec<ColumnData>> = if strings.contains(&true) {
+        in_order(parts.par_iter().map(|part| part::strings(&cells, part.clone(), &strings)).collect())?
     } else {
         Vec::new()
     };
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<T
     let mut words = transposed(words);
     let mut columns = Vec::new();
     for (at, name) in dialect.names.iter().enumerate().filter(|(at, _)| wanted[*at]) {
-        let pieces = if texts[at] { words.get_mut(at) } else { numbers.get_mut(at) };
+        let pieces = if strings[at] { words.get_mut(at) } else { numbers.get_mut(at) };
         let pieces = pieces.map(std::mem::take).unwrap_or_default();
         let data = if pieces.is_empty() { narrowed(Vec::new(), options.numbers) } else { joined(pieces) };
         columns.push(Column { name: name.clone(), data });

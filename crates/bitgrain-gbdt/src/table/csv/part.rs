@@ -15,7 +15,7 @@ pub(super) enum Guess {
     Numbers,
     /// `true` and `false`.
     Flags,
-    Texts,
+    Strings,
 }
 
 impl Guess {
@@ -25,7 +25,7 @@ impl Guess {
             (Self::Missing, other) => other,
             (one, Self::Missing) => one,
             (one, other) if one == other => one,
-            _ => Self::Texts,
+            _ => Self::Strings,
         }
     }
 }
@@ -47,21 +47,21 @@ impl Part {
         numbers: Numbers,
     ) -> Result<Self, TableError> {
         let mut guesses: Vec<Guess> =
-            numeric.iter().map(|numeric| if *numeric { Guess::Missing } else { Guess::Texts }).collect();
+            numeric.iter().map(|numeric| if *numeric { Guess::Missing } else { Guess::Strings }).collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); numeric.len()];
         cells.for_each_record(part, |fields, _| {
             for ((field, guess), values) in fields.iter().zip(&mut guesses).zip(&mut values) {
-                if *guess == Guess::Texts {
+                if *guess == Guess::Strings {
                     continue;
                 }
                 let (value, kind) = match cells.cell(field) {
                     Cell::Missing => (f64::NAN, Guess::Missing),
                     Cell::Number(value) => (value, Guess::Numbers),
                     Cell::Flag(flag) => (f64::from(u8::from(flag)), Guess::Flags),
-                    Cell::Text => (f64::NAN, Guess::Texts),
+                    Cell::Text => (f64::NAN, Guess::Strings),
                 };
                 *guess = guess.and(kind);
-                if *guess == Guess::Texts {
+                if *guess == Guess::Strings {
                     *values = Vec::new();
                 } else {
                     values.push(value);
@@ -75,7 +75,7 @@ impl Part {
 }
 
 /// Reads the columns marked in `wanted` as strings; the others are empty.
-pub(super) fn texts(cells: &Cells<'_>, part: Range<usize>, wanted: &[bool]) -> Result<Vec<ColumnData>, TableError> {
+pub(super) fn strings(cells: &Cells<'_>, part: Range<usize>, wanted: &[bool]) -> Result<Vec<ColumnData>, TableError> {
     let mut words: Vec<Words> = wanted.iter().map(|_| Words::default()).collect();
     cells.for_each_record(part, |fields, start| {
         for ((at, field), words) in fields.iter().enumerate().zip(&mut words).filter(|((at, _), _)| wanted[*at]) {

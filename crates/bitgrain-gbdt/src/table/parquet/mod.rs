@@ -32,7 +32,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
     }
     thrift::check_footer(&file, bytes).map_err(TableError::parquet(path, None))?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(TableError::parquet(path, None))?;
-    check_places(path, &metadata, bytes)?;
+    check_offsets(path, &metadata, bytes)?;
     let columns = chosen(path, &metadata, options)?;
     let groups = metadata.num_row_groups();
     let chunks: Vec<(usize, usize)> =
@@ -56,7 +56,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
         let text = options.text.contains(&name);
         data.push(Column {
             name,
-            data: if text { as_texts(values) } else { rounded_as_asked(values, options.numbers) },
+            data: if text { as_strings(values) } else { round_if_requested(values, options.numbers) },
         });
     }
     Table::new(data)
@@ -94,7 +94,7 @@ fn is_pandas_index(name: &str) -> bool {
 }
 
 /// Checks that every column chunk lies within the file, which the page reader assumes.
-fn check_places(path: &Path, metadata: &ParquetMetaData, bytes: u64) -> Result<(), TableError> {
+fn check_offsets(path: &Path, metadata: &ParquetMetaData, bytes: u64) -> Result<(), TableError> {
     for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         let end = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
@@ -108,7 +108,7 @@ fn check_places(path: &Path, metadata: &ParquetMetaData, bytes: u64) -> Result<(
     Ok(())
 }
 
-fn rounded_as_asked(data: ColumnData, numbers: Numbers) -> ColumnData {
+fn round_if_requested(data: ColumnData, numbers: Numbers) -> ColumnData {
     match data {
         ColumnData::F64(values) if numbers == Numbers::F32 => narrowed(values, numbers),
         data => data,
@@ -116,9 +116,9 @@ fn rounded_as_asked(data: ColumnData, numbers: Numbers) -> ColumnData {
 }
 
 /// Formats numbers as strings.
-fn as_texts(data: ColumnData) -> ColumnData {
+fn as_strings(data: ColumnData) -> ColumnData {
     let Some(numbers) = data.numbers() else { return data };
-    let texts: Vec<Option<String>> =
+    let strings: Vec<Option<String>> =
         numbers.map(|value| (!value.is_nan()).then(|| super::write::number(value))).collect();
-    ColumnData::Text(Text::new(texts.iter().map(Option::as_deref)))
+    ColumnData::Text(Text::new(strings.iter().map(Option::as_deref)))
 }

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_ends_after_the_part_with_its_last_value() {
+    fn a_list_ends_after_the_chunk_with_its_last_value() {
         let bytes = list();
         assert_eq!(delta_len(&bytes, 8), Some(bytes.len()));
         assert_eq!(delta_len(&[0x80, 1, 4, 1, 10], 8), Some(5), "one value needs no block");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn more_values_than_the_page_has_are_refused() {
+    fn more_values_than_the_page_has_are_rejected() {
         assert_eq!(delta_len(&list(), 7), None);
         assert_eq!(delta_len(&[0x80, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 0], 1 << 20), None);
         assert_eq!(delta_len(&[0x80, 1, 0, 8, 0], 8), None);

@@ -52,7 +52,7 @@ pub(super) fn check_pages(file: &File, range: Range<u64>, compression: Compressi
 
 /// Maximum uncompressed size of a page: the Parquet reader allocates the declared size before it decompresses.
 fn largest(compressed: u64, compression: Compression) -> u64 {
-    /// Allowed whatever the compressed size: larger than the pages of real writers, and cheap to allocate for nothing.
+    /// Size that is always allowed: larger than the pages of real writers, and cheap to allocate even for a bad page.
     const ANY: u64 = 64 << 20;
     let factor = match compression {
         // The reader does not copy uncompressed pages.
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_booleans_and_endless_nesting_are_refused() {
+    fn lists_of_booleans_and_endless_nesting_are_rejected() {
         assert_eq!(walked(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0]), Err(Fault::Booleans));
         assert_eq!(walked(&[0x1b, 0xff, 0xff, 0xff, 0xff, 7, 0x12, 0]), Err(Fault::Booleans));
         assert_eq!(walked(&[0x1c; 100]), Err(Fault::Depth));
@@ -263,7 +263,7 @@ mod tests {
 
     /// The reader would parse the list of doubles as a struct: its first byte as a field, the rest as further fields.
     #[test]
-    fn known_fields_of_another_type_are_refused() {
+    fn known_fields_of_another_type_are_rejected() {
         let header = |fifth: &[u8]| [&[0x15, 0, 0x15, 40, 0x15, 20][..], fifth, &[0]].concat();
         let sizes = Sizes { uncompressed: 20, compressed: 10 };
         assert_eq!(page(&header(&[0x2c, 0x15, 8, 0x15, 0, 0x15, 6, 0x15, 6, 0])), Ok((17, sizes)));

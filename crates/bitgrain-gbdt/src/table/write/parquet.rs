@@ -17,11 +17,11 @@ use crate::table::{Column, ColumnData, Table, Text};
 const GROUP: usize = 1 << 20;
 
 pub(super) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
-    let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>().map_err(told)?;
+    let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>().map_err(io_error)?;
     write_groups(fields, table.n_rows(), out, |at, rows, writer| {
         write_column(writer, &table.columns()[at].data, rows).map(drop)
     })
-    .map_err(told)
+    .map_err(io_error)
 }
 
 /// Writes columns of floats whose values come from `part`, given a column and a range of rows. `part` keeps its own
@@ -33,15 +33,15 @@ pub(super) fn write_floats(
     mut part: impl FnMut(usize, Range<usize>) -> Option<Vec<f32>>,
 ) -> io::Result<()> {
     let float = |name: &&str| floats(name, Physical::FLOAT);
-    let fields = names.iter().map(float).collect::<Result<Vec<_>>>().map_err(told)?;
+    let fields = names.iter().map(float).collect::<Result<Vec<_>>>().map_err(io_error)?;
     write_groups(fields, n_rows, out, |at, rows, writer| {
         let values = part(at, rows).ok_or_else(|| ParquetError::General("no values".into()))?;
         writer.typed::<FloatType>().write_batch(&values, None, None).map(drop)
     })
-    .map_err(told)
+    .map_err(io_error)
 }
 
-fn told(error: ParquetError) -> io::Error {
+fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => io::Error::other(source),
         other => io::Error::other(other),

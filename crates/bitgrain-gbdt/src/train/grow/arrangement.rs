@@ -6,7 +6,7 @@ use super::Sum;
 use super::partition::{Flags, SwapTask, swap_tasks};
 use crate::feature::BinMap;
 use crate::train::along::{Along, taken};
-use crate::train::slots::{Plan, Slots, TilePlan, Wide, WideMut};
+use crate::train::slots::{Plan, Slots, SparseBins, TilePlan, Wide, WideMut};
 
 /// Direction of each bin of a feature.
 #[derive(Debug, Clone)]
@@ -34,6 +34,10 @@ pub(crate) struct Arrangement<'a, P> {
     pub(crate) tiles: Vec<&'a mut [u8]>,
     /// Columns of wide features.
     pub(crate) wide: Vec<WideMut<'a>>,
+    /// Entries of sparse features, by row and not by position.
+    pub(crate) sparse: &'a SparseBins,
+    /// Average size in bytes of the bins of a row.
+    pub(crate) row_bytes: usize,
     /// Row index at each position.
     pub(crate) order: &'a mut [u32],
     /// Gradients of the row at each position.
@@ -44,10 +48,11 @@ pub(crate) struct Arrangement<'a, P> {
 
 impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     pub(crate) fn new(slots: &'a mut Slots, order: &'a mut [u32], pairs: &'a mut [P], along: Vec<Along<'a>>) -> Self {
-        let Slots { plan, tiles, wide, .. } = slots;
+        let row_bytes = slots.row_bytes();
+        let Slots { plan, tiles, wide, sparse, .. } = slots;
         let tiles = tiles.iter_mut().map(Vec::as_mut_slice).collect();
         let wide = wide.iter_mut().map(Wide::as_mut).collect();
-        Self { plan, tiles, wide, order, pairs, along }
+        Self { plan, tiles, wide, sparse, row_bytes, order, pairs, along }
     }
 
     /// Splits off the rows of some nodes, which must be in ascending order.
@@ -56,6 +61,8 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
             plan: self.plan,
             tiles: self.tiles.iter_mut().map(|tile| &mut **tile).collect(),
             wide: self.wide.iter_mut().map(WideMut::reborrow).collect(),
+            sparse: self.sparse,
+            row_bytes: self.row_bytes,
             order: &mut *self.order,
             pairs: &mut *self.pairs,
             along: self.along.iter_mut().map(Along::reborrow).collect(),
@@ -84,6 +91,8 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
             plan,
             tiles: self.tiles.iter_mut().zip(&plan.tiles).map(tile).collect(),
             wide: self.wide.iter_mut().map(|column| column.take(gap, len)).collect(),
+            sparse: self.sparse,
+            row_bytes: self.row_bytes,
             order: taken(&mut self.order, gap, len),
             pairs: taken(&mut self.pairs, gap, len),
             along: self.along.iter_mut().map(|column| column.take(gap, len)).collect(),
@@ -91,7 +100,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     }
 
     /// Moves the chosen rows to the front; returns their number. `chosen` is indexed by row, not by position.
-    pub(crate) fn bring_to_front(&mut self, chosen: &[bool]) -> usize {
+    pub(crate) fn move_to_front(&mut self, chosen: &[bool]) -> usize {
         let flags = Flags::of(self.order.len(), |place| chosen[self.order[place] as usize]);
         let count = flags.count();
         swap_tasks(self, &flags, count).into_iter().for_each(SwapTask::run);

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::divide::{Node, divide};
 use super::histogram::parts;
 use super::search::{Child, search};
-use super::{Arrangement, Growing, Histogram, Numbers, Sum, Totals, way_on};
+use super::{Arrangement, Growing, Histogram, Numbers, Sum, Totals, child_path};
 use crate::train::Growth;
 use crate::train::split::Found;
 use crate::train::team::Team;
@@ -82,7 +82,7 @@ fn root<N: Numbers>(
         return None;
     }
     let map = growing.grower.search.map;
-    let parts = parts(rows.plan, map, &growing.wanted, &leaf.rows);
+    let parts = parts(rows, map, &growing.wanted, &leaf.rows);
     let partials = team.map(parts, |part| part.sums::<N>(rows, map, growing.buffers));
     let mut histogram = growing.buffers.histogram(map);
     let child = Child::of(growing, leaf.totals, leaf.way, &mut histogram).merging(&partials);
@@ -138,7 +138,7 @@ impl<S: Sum> Leaves<S> {
         let mut searched = Vec::new();
         for node in nodes.iter_mut().filter(|node| node.needs_histograms) {
             let way = growing.grown.leaves[node.leaf].way;
-            let ways = [true, false].map(|is_left| way_on(way, is_left));
+            let ways = [true, false].map(|is_left| child_path(way, is_left));
             let [smaller, larger] = if node.smaller_left { [0, 1] } else { [1, 0] };
             let mut small = Child::of(growing, node.totals[smaller], ways[smaller], &mut node.small)
                 .only_if(node.may_split[smaller]);

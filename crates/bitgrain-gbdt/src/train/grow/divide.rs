@@ -61,7 +61,7 @@ pub(super) fn divide<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, node
             node.plan(growing, last);
             let (rows, smaller) = (&node.rows, node.smaller());
             if node.needs_histograms {
-                let parts = parts(rows.plan, map, &growing.wanted, &smaller);
+                let parts = parts(rows, map, &growing.wanted, &smaller);
                 tasks.extend(parts.into_iter().map(|part| Task::Sums(at, rows, part)));
             }
             if N::EXACT {
@@ -142,7 +142,7 @@ impl<'r, N: Numbers> Node<'r, N> {
     }
 
     fn is_small(&self) -> bool {
-        self.rows.order.len() * self.rows.plan.row_bytes() < SMALL
+        self.rows.order.len() * self.rows.row_bytes < SMALL
     }
 
     /// Partitions and sums on the calling thread.
@@ -159,9 +159,9 @@ impl<'r, N: Numbers> Node<'r, N> {
         if self.needs_histograms {
             let map = growing.grower.search.map;
             if is_one_part(&smaller) {
-                write_sums::<N>(&self.rows, map, &growing.wanted, &smaller, &mut self.small);
+                write_sums::<N>(&self.rows, map, &growing.wanted, &smaller, growing.buffers, &mut self.small);
             } else {
-                let parts = parts(self.rows.plan, map, &growing.wanted, &smaller).into_iter();
+                let parts = parts(&self.rows, map, &growing.wanted, &smaller).into_iter();
                 self.partials = parts.map(|part| part.sums::<N>(&self.rows, map, growing.buffers)).collect();
             }
         }

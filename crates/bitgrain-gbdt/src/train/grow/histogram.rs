@@ -8,7 +8,7 @@ use bitgrain_kernels::histograms::{MAX_SLOTS, Slot, add_pairs};
 use super::numbers::Sum;
 use super::{Arrangement, Numbers};
 use crate::feature::BinMap;
-use crate::train::slots::{Place, Plan, TilePlan, WideMut};
+use crate::train::slots::{Code, Member, Place, TilePlan, WideMut};
 
 /// Minimum number of rows per part, if a part is an eighth of the node. Float sums depend on it, so it must not depend
 /// on the number of threads.
@@ -31,6 +31,8 @@ pub(crate) type Histogram<S> = Vec<S>;
 enum Columns {
     Tile(usize),
     Wide(usize),
+    /// All features that are stored by entry.
+    Sparse,
 }
 
 /// Range of rows to sum for one tile or wide feature.
@@ -48,7 +50,8 @@ pub(super) struct Partial<S> {
 }
 
 /// Divides a range of a node's rows into parts, for all features that are wanted.
-pub(super) fn parts(plan: &Plan, map: &BinMap, wanted: &[bool], rows: &Range<usize>) -> Vec<Part> {
+pub(super) fn parts<P>(of: &Arrangement<'_, P>, map: &BinMap, wanted: &[bool], rows: &Range<usize>) -> Vec<Part> {
+    let plan = of.plan;
     let is_wanted = |tile: &usize| plan.tiles[*tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]);
     let tiles = (0..plan.tiles.len()).filter(is_wanted).map(|tile| (Columns::Tile(tile), 0));
     let wide = (0..plan.wide.len()).filter(|&column| wanted[plan.wide[column] as usize]).map(|column| {
@@ -60,7 +63,9 @@ pub(super) fn parts(plan: &Plan, map: &BinMap, wanted: &[bool], rows: &Range<usi
         let part = move |start| Part { columns, rows: start..rows.end.min(start + chunk) };
         rows.clone().step_by(chunk).map(part)
     };
-    tiles.chain(wide).flat_map(of_columns).collect()
+    let any_sparse = plan.sparse.iter().any(|own| wanted[own.feature as usize]);
+    let sparse = any_sparse.then(|| (Columns::Sparse, of.sparse.n_bins * ROWS_PER_BIN / of.row_bytes.max(1)));
+    tiles.chain(wide).chain(sparse).flat_map(of_columns).collect()
 }
 
 impl Part {
@@ -74,14 +79,18 @@ impl Part {
         let bins = match self.columns {
             Columns::Tile(tile) => of.plan.tiles[tile].slots.iter().flatten().map(|member| member.bins).sum(),
             Columns::Wide(column) => map.n_bins(of.plan.wide[column] as usize),
+            Columns::Sparse => 0,
         };
         let first = |feature: usize| match of.plan.places[feature] {
             Place::Slot { first, .. } => first,
             _ => 0,
         };
-        let mut sums = buffers.partial(bins as usize);
         let columns = self.columns;
-        self.write::<N>(of, map, first, &mut sums);
+        if columns == Columns::Sparse {
+            return Partial { columns, sums: sparse_sums::<N>(of, self.rows, buffers) };
+        }
+        let mut sums = buffers.partial(bins as usize);
+        self.write::<N>(of, map, first, buffers, &mut sums);
         Partial { columns, sums }
     }
 
@@ -91,6 +100,7 @@ impl Part {
         of: &Arrangement<'_, N::Pair>,
         map: &BinMap,
         first: impl Fn(usize) -> usize,
+        buffers: &Buffers<N::Sum>,
         out: &mut [N::Sum],
     ) {
         let Self { columns, rows } = self;
@@ -107,6 +117,14 @@ impl Part {
                 out.fill(N::Sum::default());
                 add_column::<N>(&of.wide[column], rows, pairs, out);
             }
+            Columns::Sparse => {
+                let sums = sparse_sums::<N>(of, rows, buffers);
+                for own in &of.plan.sparse {
+                    let bins = &sums[own.first as usize..][..own.bins as usize];
+                    out[first(own.feature as usize)..][..bins.len()].copy_from_slice(bins);
+                }
+                buffers.keep_sums(sums);
+            }
         }
     }
 }
@@ -122,15 +140,16 @@ pub(super) fn write_sums<N: Numbers>(
     map: &BinMap,
     wanted: &[bool],
     rows: &Range<usize>,
+    buffers: &Buffers<N::Sum>,
     out: &mut [N::Sum],
 ) {
     let offsets = map.feature_offsets();
-    for part in parts(of.plan, map, wanted, rows) {
-        part.write::<N>(of, map, |feature| offsets[feature] as usize, out);
+    for part in parts(of, map, wanted, rows) {
+        part.write::<N>(of, map, |feature| offsets[feature] as usize, buffers, out);
     }
 }
 
-/// Vectors for sums, reused from tree to tree: the kernel clears every page that it maps anew.
+/// Vectors for sums, reused from tree to tree, because the operating system zeroes every newly mapped page.
 #[derive(Debug)]
 pub(crate) struct Buffers<S> {
     histograms: Mutex<Vec<Histogram<S>>>,
@@ -163,6 +182,10 @@ impl<S: Sum> Buffers<S> {
         sums
     }
 
+    fn keep_sums(&self, sums: Vec<S>) {
+        self.partials.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
+    }
+
     pub(super) fn keep_partials(&self, partials: Vec<Partial<S>>) {
         let sums = partials.into_iter().map(|partial| partial.sums);
         self.partials.lock().unwrap_or_else(PoisonError::into_inner).extend(sums);
@@ -176,6 +199,7 @@ pub(super) fn merge<S: Sum>(place: Place, partials: &[Partial<S>], out: &mut [S]
         Place::Constant => return,
         Place::Slot { tile, first, .. } => (Columns::Tile(tile), first),
         Place::Wide { column } => (Columns::Wide(column), 0),
+        Place::Sparse(own) => (Columns::Sparse, own.first as usize),
     };
     let mut parts = partials.iter().filter(|part| part.columns == columns).map(|part| &part.sums[first..]);
     match parts.next() {
@@ -209,16 +233,16 @@ fn write_tile<N: Numbers>(
         // The plan only uses widths that the kernel supports.
         let added = add_pairs(records, pairs, cells);
         debug_assert!(added.is_ok(), "{added:?}");
-        take_apart::<N>(plan, cells, at == 0, &first, out);
+        distribute_shared::<N>(plan, cells, at == 0, &first, out);
     }
     if pairs.is_empty() {
-        take_apart::<N>(plan, cells, true, &first, out);
+        distribute_shared::<N>(plan, cells, true, &first, out);
     }
 }
 
 /// Distributes the cells of byte values to the bins of the features that share the byte: replaces the content of the
 /// bins, or adds to it.
-fn take_apart<N: Numbers>(
+fn distribute_shared<N: Numbers>(
     plan: &TilePlan,
     cells: &[Slot<N::Cell>],
     replace: bool,
@@ -232,9 +256,13 @@ fn take_apart<N: Numbers>(
     };
     for (members, cells) in plan.slots.iter().zip(cells) {
         for member in members {
+            let Code::Digit { stride } = member.code else {
+                unbundle::<N>(members, cells, replace, first, out);
+                break;
+            };
             let bins = &mut out[first(member.feature as usize)..][..member.bins as usize];
             let codes = members.iter().map(|member| member.bins).product::<u32>() as usize;
-            let (stride, n_bins) = (member.stride as usize, bins.len());
+            let (stride, n_bins) = (stride as usize, bins.len());
             if codes == n_bins {
                 if replace {
                     bins.iter_mut().zip(cells).for_each(|(bin, &cell)| *bin = of_cell(cell));
@@ -254,6 +282,44 @@ fn take_apart<N: Numbers>(
     }
 }
 
+/// Distributes the cells of a bundle to the bins of its features. The sum of a feature's usual bin is that of all bytes
+/// that belong to other features: a sum of cells and not a difference from the node's sum, so that it is 0 if no row is
+/// in that bin.
+fn unbundle<N: Numbers>(
+    members: &[Member],
+    cells: &Slot<N::Cell>,
+    replace: bool,
+    first: &impl Fn(usize) -> usize,
+    out: &mut [N::Sum],
+) {
+    let start_of = |member: &Member| first(member.feature as usize);
+    let range = |member: &Member| match member.code {
+        Code::Range { first, usual } => (first as usize, usual as usize),
+        Code::Digit { .. } => (0, 0),
+    };
+    let mut before = N::Sum::default();
+    N::flush(cells[0], &mut before);
+    for member in members {
+        let (first, usual) = range(member);
+        let bins = &mut out[start_of(member)..][..member.bins as usize];
+        if replace {
+            bins.fill(N::Sum::default());
+        }
+        bins[usual] = bins[usual].plus(before);
+        for (at, &cell) in cells[first..first + bins.len() - 1].iter().enumerate() {
+            N::flush(cell, &mut bins[at + usize::from(at >= usual)]);
+            N::flush(cell, &mut before);
+        }
+    }
+    let mut after = N::Sum::default();
+    for member in members.iter().rev() {
+        let (first, usual) = range(member);
+        let bin = &mut out[start_of(member) + usual];
+        *bin = bin.plus(after);
+        cells[first..first + member.bins as usize - 1].iter().for_each(|&cell| N::flush(cell, &mut after));
+    }
+}
+
 /// Accumulates a wide feature directly, without cells.
 fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pair], out: &mut [N::Sum]) {
     use bitgrain_kernels::histograms::GradientPair;
@@ -263,6 +329,31 @@ fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pa
             N::flush(pair.add_to(N::Cell::default()), &mut out[bin]);
         }
     });
+}
+
+/// Sums the rows of all sparse features. The sum of a usual bin is the sum of all rows without those of the other bins.
+fn sparse_sums<N: Numbers>(
+    of: &Arrangement<'_, N::Pair>,
+    rows: Range<usize>,
+    buffers: &Buffers<N::Sum>,
+) -> Vec<N::Sum> {
+    use bitgrain_kernels::histograms::GradientPair;
+    // One more for padding.
+    let mut sums = buffers.partial(of.sparse.n_bins + 1);
+    sums[..of.sparse.n_bins].fill(N::Sum::default());
+    let mut total = N::Sum::default();
+    for (&row, pair) in of.order[rows.clone()].iter().zip(&of.pairs[rows]) {
+        let mut sum = N::Sum::default();
+        N::flush(pair.add_to(N::Cell::default()), &mut sum);
+        total = total.plus(sum);
+        of.sparse.for_each(row as usize, |bin| sums[bin] = sums[bin].plus(sum));
+    }
+    for own in &of.plan.sparse {
+        let bins = &mut sums[own.first as usize..][..own.bins as usize];
+        let others = bins.iter().fold(N::Sum::default(), |sum, &bin| sum.plus(bin));
+        bins[own.usual as usize] = total.minus(others);
+    }
+    sums
 }
 
 /// Subtracts a child from its node, which leaves the histogram of the other child.

@@ -110,7 +110,7 @@ impl Grower<'_> {
         if share >= 1.0 {
             return self.features.to_vec();
         }
-        super::sampling::some_of(self.features, share, self.seed ^ mixed(way))
+        super::sampling::sample_items(self.features, share, self.seed ^ mixed(way))
     }
 }
 
@@ -139,7 +139,7 @@ impl<N: Numbers> Growing<'_, N> {
             totals,
             parent: Some((split, is_left)),
             depth: depth + 1,
-            way: way_on(way, is_left),
+            way: child_path(way, is_left),
         };
         let middle = rows.start + left.rows;
         self.grown.leaves[leaf] = child(rows.start..middle, left, true);
@@ -157,7 +157,7 @@ impl<N: Numbers> Growing<'_, N> {
 }
 
 /// Extends a path hash to a child.
-fn way_on(way: u64, is_left: bool) -> u64 {
+fn child_path(way: u64, is_left: bool) -> u64 {
     mixed(way.wrapping_mul(2) + u64::from(!is_left))
 }
 

@@ -1,8 +1,8 @@
 //! Partitioning the rows of a node at a split: flags for the side of each row, then swaps of the rows on the wrong
 //! side.
 //!
-//! Both are cut into tasks by the rows alone, so that the resulting order does not depend on the threads. A swap task
-//! owns a range of rows of the left child and the range of the right child that holds its partners.
+//! Both are divided into tasks by row ranges only, so that the resulting order does not depend on the threads. A swap
+//! task owns a range of rows of the left child and the range of the right child that holds its partners.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use bitgrain_kernels::histograms::{flag_rows, swap_rows};
 
 use super::{Arrangement, Sides};
 use crate::train::along::swap_items;
-use crate::train::slots::{Place, Plan};
+use crate::train::slots::{Code, Place, Plan, SparseFeature};
 use crate::train::team::Team;
 
 /// Rows whose flags are counted together; a multiple of 64.
@@ -116,6 +116,8 @@ enum SideBits<'a> {
     Slot { tile: usize, slot: usize, table: [u8; 256] },
     /// For each bin of a wide column.
     Wide { column: usize, left: &'a [bool] },
+    /// For each bin of a sparse feature.
+    Sparse { feature: SparseFeature, left: &'a [bool] },
     /// A constant feature: all rows go right.
     Constant,
 }
@@ -126,12 +128,21 @@ impl<'a> SideBits<'a> {
             Place::Constant => Self::Constant,
             Place::Slot { tile, slot, member, .. } => {
                 let mut table = [0; 256];
-                // Bytes in runs of one bin; after the last bin, the first follows.
-                let runs = table.chunks_mut(member.stride as usize);
-                runs.zip(sides.left.iter().cycle()).for_each(|(run, &left)| run.fill(u8::from(left)));
+                match member.code {
+                    Code::Digit { stride } => {
+                        // Bytes in runs of one bin; after the last bin, the first follows.
+                        let runs = table.chunks_mut(stride as usize);
+                        runs.zip(sides.left.iter().cycle()).for_each(|(run, &left)| run.fill(u8::from(left)));
+                    }
+                    Code::Range { .. } => {
+                        let left = (0..).map(|byte| sides.left[member.bin(byte) as usize]);
+                        table.iter_mut().zip(left).for_each(|(out, left)| *out = u8::from(left));
+                    }
+                }
                 Self::Slot { tile, slot, table }
             }
             Place::Wide { column } => Self::Wide { column, left: &sides.left },
+            Place::Sparse(feature) => Self::Sparse { feature, left: &sides.left },
         }
     }
 
@@ -152,6 +163,16 @@ impl<'a> SideBits<'a> {
                     count += usize::from(left[bin]);
                     at += 1;
                 });
+                count
+            }
+            Self::Sparse { feature, left } => {
+                out.fill(0);
+                let is_left = |row: &u32| left[from.sparse.bin(*row as usize, *feature)];
+                let mut count = 0;
+                for (at, _) in from.order[rows].iter().enumerate().filter(|(_, row)| is_left(row)) {
+                    out[at / 64] |= 1 << (at % 64);
+                    count += 1;
+                }
                 count
             }
         }

@@ -52,7 +52,7 @@ fn sums<N: Numbers>(
     let map = growing.grower.search.map;
     let mut tasks = Vec::new();
     for (at, (rows, range)) in nodes.iter().enumerate() {
-        let parts = parts(rows.plan, map, &growing.wanted, range);
+        let parts = parts(rows, map, &growing.wanted, range);
         tasks.extend(parts.into_iter().map(|part| (at, *rows, part)));
     }
     let mut partials: Vec<Vec<Partial<N::Sum>>> = nodes.iter().map(|_| Vec::new()).collect();

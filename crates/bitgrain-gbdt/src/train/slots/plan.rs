@@ -3,6 +3,9 @@
 use bitgrain_kernels::histograms::MAX_SLOTS;
 
 use super::Wide;
+use super::bundles::Bundle;
+use super::sparse::SparseFeature;
+use super::unusual::Usual;
 use crate::feature::BinMap;
 use crate::narrow::narrow;
 
@@ -21,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) tiles: Vec<TilePlan>,
     /// Features with more bins than a byte holds; each has a column.
     pub(crate) wide: Vec<u32>,
+    /// Features that are stored by entry.
+    pub(crate) sparse: Vec<SparseFeature>,
     /// Size in bytes of the wide bins of a row.
     wide_bytes: usize,
     /// Location of each feature.
@@ -35,18 +40,34 @@ pub(crate) struct TilePlan {
     pub(crate) width: usize,
 }
 
-/// Feature in a slot. The slot's byte is a mixed-radix number, the sum of `bin * stride` over its features.
+/// Feature in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) feature: u32,
     pub(crate) bins: u32,
-    pub(crate) stride: u32,
+    pub(crate) code: Code,
+}
+
+/// Encoding of a feature's bins in the byte of its slot. All features of a slot have the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// The byte is a mixed-radix number, the sum of `bin * stride` over its features.
+    Digit { stride: u32 },
+    /// The features are a bundle: at most one of them is in another bin than its usual one. The byte is 0 if none is;
+    /// the other bins of this feature are the bytes from `first` on, in ascending order.
+    Range { first: u32, usual: u32 },
 }
 
 impl Member {
     /// Extracts the feature's bin from a byte of its slot.
     pub(crate) fn bin(self, byte: u32) -> u32 {
-        byte / self.stride % self.bins
+        match self.code {
+            Code::Digit { stride } => byte / stride % self.bins,
+            Code::Range { first, usual } if (first..first + self.bins - 1).contains(&byte) => {
+                byte - first + u32::from(byte - first >= usual)
+            }
+            Code::Range { usual, .. } => usual,
+        }
     }
 }
 
@@ -59,17 +80,23 @@ pub(crate) enum Place {
     Slot { tile: usize, slot: usize, member: Member, first: usize },
     /// A separate column.
     Wide { column: usize },
+    /// Entries of sparse rows.
+    Sparse(SparseFeature),
 }
 
 impl Plan {
-    pub(crate) fn new(map: &BinMap, n_rows: usize) -> Self {
+    pub(crate) fn new(map: &BinMap, n_rows: usize, bundles: &[Bundle], sparse: &[Usual]) -> Self {
         let bins = |feature: usize| map.n_bins(feature);
+        let mut is_elsewhere = vec![false; map.n_features()];
+        let elsewhere = bundles.iter().flat_map(|bundle| &bundle.members).chain(sparse);
+        elsewhere.for_each(|usual| is_elsewhere[usual.feature as usize] = true);
         let (narrow, wide): (Vec<_>, Vec<_>) =
-            (0..map.n_features()).filter(|&f| bins(f) > 1).partition(|&f| bins(f) <= CODES);
+            (0..map.n_features()).filter(|&f| bins(f) > 1 && !is_elsewhere[f]).partition(|&f| bins(f) <= CODES);
         let share = if n_rows >= ROWS_TO_SHARE { FEW_BINS } else { 0 };
         let (few, many): (Vec<_>, Vec<_>) = narrow.into_iter().partition(|&f| bins(f) <= share);
-        let mut slots: Vec<Vec<Member>> = many.into_iter().map(|f| vec![member(f, bins(f), 1)]).collect();
+        let mut slots: Vec<Vec<Member>> = many.into_iter().map(|f| vec![digit(f, bins(f), 1)]).collect();
         slots.extend(shared(few, bins));
+        slots.extend(bundles.iter().map(|bundle| ranges(bundle, bins)));
         let tiles = tiles(slots);
         let mut places = vec![Place::Constant; map.n_features()];
         for (tile, plan) in tiles.iter().enumerate() {
@@ -81,10 +108,12 @@ impl Plan {
                 }
             }
         }
+        let sparse = SparseFeature::all(sparse, map);
+        sparse.iter().for_each(|&own| places[own.feature as usize] = Place::Sparse(own));
         wide.iter().enumerate().for_each(|(column, &feature)| places[feature] = Place::Wide { column });
         let wide_bytes = wide.iter().map(|&feature| Wide::width(bins(feature))).sum();
         let wide = wide.into_iter().map(crate::narrow::narrow).collect();
-        Self { tiles, wide, wide_bytes, places }
+        Self { tiles, wide, sparse, wide_bytes, places }
     }
 
     /// Iterates over the features of all slots, by tile and slot.
@@ -92,8 +121,8 @@ impl Plan {
         self.tiles.iter().flat_map(|tile| tile.slots.iter().flatten())
     }
 
-    /// Size in bytes of the bins of a row.
-    pub(crate) fn row_bytes(&self) -> usize {
+    /// Size in bytes of the bins of a row, without those of sparse features.
+    pub(super) fn row_bytes(&self) -> usize {
         self.tiles.iter().map(|tile| tile.width).sum::<usize>() + self.wide_bytes
     }
 }
@@ -106,10 +135,10 @@ fn shared(mut features: Vec<usize>, bins: impl Fn(usize) -> u32) -> Vec<Vec<Memb
         let bins = bins(feature);
         match slots.iter_mut().find(|(codes, _)| codes * bins <= CODES) {
             Some((codes, members)) => {
-                members.push(member(feature, bins, *codes));
+                members.push(digit(feature, bins, *codes));
                 *codes *= bins;
             }
-            None => slots.push((bins, vec![member(feature, bins, 1)])),
+            None => slots.push((bins, vec![digit(feature, bins, 1)])),
         }
     }
     slots.into_iter().map(|(_, members)| members).collect()
@@ -128,6 +157,18 @@ fn tiles(slots: Vec<Vec<Member>>) -> Vec<TilePlan> {
         .collect()
 }
 
-fn member(feature: usize, bins: u32, stride: u32) -> Member {
-    Member { feature: narrow(feature), bins, stride }
+/// Numbers the bytes of a bundle: a feature with a larger index has larger bytes.
+fn ranges(bundle: &Bundle, bins: impl Fn(usize) -> u32) -> Vec<Member> {
+    let mut first = 1;
+    let of_feature = |member: &Usual| {
+        let bins = bins(member.feature as usize);
+        let code = Code::Range { first, usual: member.bin };
+        first += bins - 1;
+        Member { feature: member.feature, bins, code }
+    };
+    bundle.members.iter().map(of_feature).collect()
+}
+
+fn digit(feature: usize, bins: u32, stride: u32) -> Member {
+    Member { feature: narrow(feature), bins, code: Code::Digit { stride } }
 }

@@ -1,7 +1,7 @@
 //! Search for the best split of a node over all features.
 
 use super::category::best_choice;
-use super::numeric::{Prefixes, best_cut};
+use super::numeric::{Cut, Pairs, Prefixes, best_cut};
 use super::{Rules, Totals};
 use crate::feature::BinMap;
 use crate::train::grow::{Sides, Sum};
@@ -52,8 +52,22 @@ impl Search<'_> {
         let mut prefixes = Prefixes::default();
         let offsets = self.map.feature_offsets();
         let bins = |feature: usize| offsets[feature] as usize - first..offsets[feature + 1] as usize - first;
-        let one = |&feature: &usize| self.of_feature(feature, &histogram[bins(feature)], node, &mut prefixes);
-        features.iter().filter_map(one).reduce(Offer::better)
+        let mut pairs = Pairs::default();
+        let one = |&feature: &usize| {
+            let bins = &histogram[bins(feature)];
+            if bins.len() == 2 && !self.categorical[feature] && self.map.missing_bin(feature).is_none() {
+                pairs.push(feature, bins);
+                return None;
+            }
+            self.of_feature(feature, bins, node, &mut prefixes)
+        };
+        let best = features.iter().filter_map(one).reduce(Offer::better);
+        let first_bin = |feature: usize| histogram[offsets[feature] as usize - first];
+        let of_pairs = pairs.best(node, self.rules, first_bin).map(|(feature, cut)| self.offer(feature, cut));
+        match (best, of_pairs) {
+            (Some(best), Some(other)) => Some(best.better(other)),
+            (best, other) => best.or(other),
+        }
     }
 
     /// The split of the best offer, if it gains enough.
@@ -101,10 +115,12 @@ impl Search<'_> {
             let how = How::Choice { bins: choice.bins };
             return Some(Offer { feature, worth: choice.worth, how, left: choice.left });
         }
-        let cut = best_cut(values, missing, node, self.rules, prefixes)?;
+        best_cut(values, missing, node, self.rules, prefixes).map(|cut| self.offer(feature, cut))
+    }
+
+    fn offer<S>(&self, feature: usize, cut: Cut<S>) -> Offer<S> {
         let missing_left = cut.missing_left && !self.missing_last[feature];
-        let how = How::Cut { bin: cut.bin, missing_left };
-        Some(Offer { feature, worth: cut.worth, how, left: cut.left })
+        Offer { feature, worth: cut.worth, how: How::Cut { bin: cut.bin, missing_left }, left: cut.left }
     }
 }
 
