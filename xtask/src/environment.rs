@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_environment_of_other_requirements_is_not_taken() {
+    fn an_environment_with_other_requirements_is_not_reused() {
         let requirements = root().join("oracles/requirements.txt");
         let wanted = fs::read(&requirements).expect("it is in the repository");
         assert!(is_made_from(&requirements, &wanted));

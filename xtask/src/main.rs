@@ -10,8 +10,10 @@ mod error;
 mod oracles;
 mod package;
 mod parameters;
+mod platforms;
 mod python;
 mod site;
+mod speed;
 mod step;
 mod testing;
 
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse() {
         Cli::Test(args) => cmd::test::run(&args, out),
         Cli::Lint(args) => cmd::lint::run(&args, out),
-        Cli::Bench(args) => cmd::bench::run(&args),
+        Cli::Bench(args) => cmd::bench::run(&args, out),
         Cli::Fuzz(args) => cmd::fuzz::run(&args),
         Cli::Crash(args) => cmd::crash::run(&args),
         Cli::Testing(args) => cmd::testing::run(&args),

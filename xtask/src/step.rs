@@ -34,6 +34,15 @@ impl Step {
         self
     }
 
+    /// Draws the same property-test cases in every run unless the caller sets another seed, so that a failure comes from
+    /// the change under test.
+    pub(crate) fn with_fixed_cases(self) -> Self {
+        match env::var_os("PROPTEST_RNG_SEED") {
+            Some(_) => self,
+            None => self.env("PROPTEST_RNG_SEED", "1"),
+        }
+    }
+
     /// Searches this folder for programs first, as in an activated environment.
     pub(crate) fn path_from(self, folder: &Path) -> Self {
         let others = env::var_os("PATH").unwrap_or_default();
@@ -141,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_printed_as_one_would_type_it() {
+    fn a_step_is_printed_as_a_shell_command() {
         let step = Step::new("/some/where/cargo").env("FLAGS", "-D warnings").args(["doc", "--no-deps"]);
         assert_eq!(step.to_string(), "FLAGS=\"-D warnings\" cargo doc --no-deps");
     }

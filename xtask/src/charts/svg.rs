@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_far_beyond_the_others_is_cut_and_keeps_its_figure() {
+    fn a_bar_far_longer_than_the_others_is_truncated_but_keeps_its_label() {
         let bars = vec![bar("ours", 1.0), bar("a", 2.0), bar("zarr", 2000.0)];
         assert!((limit(&bars) - 2.0).abs() < f64::EPSILON);
         let panel = Panel {

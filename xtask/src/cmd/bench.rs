@@ -1,10 +1,12 @@
 //! `cargo xtask bench`: the benchmarks, including other libraries, in release mode.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 
 use crate::charts;
 use crate::error::TaskError;
+use crate::speed;
 use crate::step::Step;
 
 /// Run the benchmarks against other libraries
@@ -14,6 +16,9 @@ use crate::step::Step;
 /// (tensorstore, zarr) install theirs with pip into separate environments. Libraries that cannot be installed are
 /// skipped. Measure on an idle machine, and quote ratios. For the options of the benchmark program, run `cargo xtask
 /// bench codec -- --help`.
+///
+/// Two more suites measure the kernels without other libraries: `wasm` in Node, with and without `simd128`, and
+/// `instructions` counts the instructions of NEON and AVX2 under QEMU.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Suite to run [default: all]
@@ -23,7 +28,12 @@ pub(crate) struct Args {
     extra: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
+    match args.suite.as_deref() {
+        Some("wasm") => return speed::wasm(),
+        Some("instructions") => return speed::instructions(out),
+        _ => {}
+    }
     step(args).run()?;
     written(args).map_or(Ok(()), |page| charts::draw_of(Path::new(page)))
 }

@@ -31,7 +31,7 @@ fn step(args: &Args) -> Step {
         .env("BITGRAIN_CRASH_KILLS", &args.kills.to_string())
         .env("BITGRAIN_CRASH_SEED", &args.seed.to_string())
         .args(["test", "--locked", "-p", "bitgrain-store", "--test", "crash", "--"])
-        .args(["--exact", "soak::nothing_acknowledged_is_lost_at_any_length", "--ignored", "--nocapture"])
+        .args(["--exact", "soak::a_long_run_loses_no_acknowledged_write", "--ignored", "--nocapture"])
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_target_is_answered_with_the_known_ones() {
+    fn the_error_for_an_unknown_target_lists_the_targets() {
         let message = asked(&["parse_gguf", "../nothing"], false).expect_err("no such file").to_string();
         assert!(message.contains("`../nothing`") && message.contains("decode_blocks"), "{message}");
     }

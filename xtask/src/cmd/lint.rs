@@ -26,29 +26,34 @@ pub(crate) fn run(_args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
         .args(unpublished)
         .args(["--no-deps", "--locked", "--document-private-items"])
         .run()?;
-    for target in OTHER_TARGETS {
-        check_target(target)?;
+    for (target, flags, crates) in OTHER_TARGETS {
+        check_target(target, flags, crates)?;
     }
     writeln!(out, "no lint warnings")?;
     Ok(())
 }
 
-/// Targets that no test runs on here: one without files, processes and threads, and one with another instruction set.
-const OTHER_TARGETS: [&str; 2] = ["wasm32-unknown-unknown", "aarch64-unknown-linux-gnu"];
+/// Targets that most tests do not run on, with compiler flags and crates: one without files, processes and threads, with and
+/// without SIMD, and one with another instruction set.
+const OTHER_TARGETS: [(&str, &str, &[&str]); 3] = [
+    ("wasm32-unknown-unknown", "-D warnings -C target-feature=+simd128", &PORTABLE),
+    ("wasm32-unknown-unknown", "-D warnings", &["bitgrain-kernels"]),
+    ("aarch64-unknown-linux-gnu", "-D warnings", &PORTABLE),
+];
 
 /// Crates that other targets can use: no C code, no memory maps required.
 const PORTABLE: [&str; 6] =
     ["bitgrain-kernels", "bitgrain-codec", "bitgrain-formats", "bitgrain-gbdt", "bitgrain-nn", "bitgrain-store"];
 
-/// Checks the portable crates for a target. Without rustup and without the target, only a message is printed.
-fn check_target(target: &str) -> Result<(), TaskError> {
+/// Checks crates for a target. Without rustup and without the target, only a message is printed.
+fn check_target(target: &str, flags: &str, crates: &[&str]) -> Result<(), TaskError> {
     if !Step::new("rustup").args(["target", "add", target]).succeeds() {
         eprintln!("skipped {target}: `rustup target add {target}` failed");
         return Ok(());
     }
     Step::cargo()
-        .env("RUSTFLAGS", "-D warnings")
+        .env("RUSTFLAGS", flags)
         .args(["check", "--locked", "--target", target])
-        .args(PORTABLE.into_iter().flat_map(|name| ["-p", name]))
+        .args(crates.iter().flat_map(|name| ["-p", name]))
         .run()
 }

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_says_what_the_table_says() {
+    fn every_generated_file_matches_the_table() {
         for file in FILES {
             let text = read(file).expect("the file exists");
             let rendered = render(file, &text).expect("its regions are marked");

@@ -88,7 +88,7 @@ mod tests {
     use crate::step::target;
 
     #[test]
-    fn a_missing_page_and_a_missing_anchor_are_found() {
+    fn missing_pages_and_anchors_are_detected() {
         let site = target().expect("a folder").join("tmp").join(format!("links-{}", std::process::id()));
         fs::create_dir_all(site.join("guide")).expect("writable");
         let other = "<h2 id=\"there\">x</h2><a href=\"../index.html\">up</a>";

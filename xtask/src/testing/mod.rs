@@ -59,7 +59,7 @@ mod tests {
     use crate::step::root;
 
     #[test]
-    fn the_page_is_what_its_sources_and_records_give() {
+    fn the_page_matches_its_sources_and_records() {
         let page = fs::read_to_string(root().join(PAGE)).expect("the page exists");
         let rendered = render(&page).expect("every record is readable");
         assert!(page == rendered, "docs/testing.md is out of date; run `cargo xtask testing` and commit it");
