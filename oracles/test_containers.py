@@ -66,7 +66,7 @@ def test_every_kind_of_metadata_survives_from_gguf_to_gguf(bitgrain, random):
     assert after["general.file_type"][1] == 7 and after["general.quantization_version"][1] == 2
 
 
-def test_gguf_files_are_laid_out_as_the_reference_lays_them_out(bitgrain, random):
+def test_gguf_files_have_the_layout_of_the_reference(bitgrain, random):
     source = full_gguf(bitgrain, random)
     path = bitgrain.quantize(source, "q4_0", ".gguf")
     reader = GGUFReader(path)
@@ -100,13 +100,13 @@ def test_version_2_is_read_like_version_3(bitgrain, random):
     assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
 
 
-def test_the_other_byte_order_is_refused_in_words(bitgrain, random):
+def test_the_other_byte_order_is_rejected_with_a_clear_message(bitgrain, random):
     source = full_gguf(bitgrain, random, GGUFEndian.BIG)
     with pytest.raises(AssertionError, match="(?i)endian|byte order"):
         bitgrain.quantize(source, "q8_0", ".gguf")
 
 
-def test_strings_survive_every_way_between_the_containers(bitgrain, random):
+def test_strings_survive_conversion_between_the_containers(bitgrain, random):
     source = bitgrain.path(".safetensors")
     strings = {"format": "pt", "note": "grüße \"quoted\" \\ \n\t\u0001", "empty": "", "gguf": "not ours"}
     save_file({"w": random.standard_normal((4, 32)).astype(np.float32)}, source, metadata=strings)
@@ -118,7 +118,7 @@ def test_strings_survive_every_way_between_the_containers(bitgrain, random):
     assert {key: back[key] for key in strings} == strings
 
 
-def test_keys_of_a_gguf_file_are_still_there_in_safetensors(bitgrain, random):
+def test_gguf_keys_are_kept_in_safetensors(bitgrain, random):
     path = bitgrain.quantize(full_gguf(bitgrain, random), "float32", ".safetensors")
     strings = stored.metadata(path)
     for kind, value in SCALARS.items():
@@ -152,7 +152,7 @@ def test_safetensors_files_load_in_the_reference_reader(bitgrain, random, to):
     assert np.corrcoef(back["b.weight"].reshape(-1), tensors["b.weight"].reshape(-1))[0, 1] > 0.85
 
 
-def test_bytes_are_the_same_in_either_container(bitgrain, random):
+def test_bytes_are_the_same_in_both_containers(bitgrain, random):
     source = bitgrain.save({"w": random.standard_normal((8, 512)).astype(np.float32)})
     for to in ["q4_0", "q8_0", "q4_k", "tq2_0"]:
         tensor = GGUFReader(bitgrain.quantize(source, to, ".gguf")).tensors[0]
@@ -182,7 +182,7 @@ def test_a_sharded_model_opens_by_its_folder_or_its_index(bitgrain, random, tmp_
     assert all(np.array_equal(found[key], tensors[key]) for key in tensors)
 
 
-def test_a_shard_that_lacks_a_tensor_is_refused_by_name(bitgrain, random, tmp_path):
+def test_a_shard_that_lacks_a_tensor_is_rejected_by_name(bitgrain, random, tmp_path):
     tensors = sharded(tmp_path, random)
     save_file({"other": tensors["layers.3.weight"]}, tmp_path / "model-00002-of-00002.safetensors")
     with pytest.raises(AssertionError, match=r"layers\.3\.weight"):
@@ -208,7 +208,7 @@ def test_rules_decide_per_tensor_and_the_first_that_matches_wins(bitgrain, rando
     assert [found[name] for name in names] == ["Q8_0", "Q8_0", "F32", "Q6_K"]
 
 
-def test_rows_that_are_not_whole_blocks_get_a_format_that_fits_and_a_remark(bitgrain, random):
+def test_rows_that_are_not_whole_blocks_get_a_reported_fallback(bitgrain, random):
     source = bitgrain.save({"w": random.standard_normal((8, 96)).astype(np.float32)})
     path = bitgrain.path(".gguf")
     report = json.loads(bitgrain.run("quantize", source, path, "--to", "q4_k", "--json"))
@@ -218,7 +218,7 @@ def test_rows_that_are_not_whole_blocks_get_a_format_that_fits_and_a_remark(bitg
     assert int(tensor.n_bytes) <= 8 * 96 * 4.5 / 8, "not larger than requested"
 
 
-def test_bfloat16_models_go_through_without_loss(bitgrain, random):
+def test_bfloat16_models_are_converted_without_loss(bitgrain, random):
     values = random.standard_normal((16, 64)).astype(ml_dtypes.bfloat16)
     source = stored.save(bitgrain.path(".safetensors"), {"w": ("bfloat16", values)})
     path = bitgrain.quantize(source, "bfloat16", ".gguf")

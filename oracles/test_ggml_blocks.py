@@ -161,7 +161,7 @@ def test_a_tensor_of_many_pieces_is_quantized_as_one(bitgrain, random, name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_values_come_back_with_the_bits_of_the_reference(bitgrain, random, name):
+def test_decoded_values_have_the_bits_of_the_reference(bitgrain, random, name):
     path = bitgrain.quantize(bitgrain.save(tensors(random, name)), to(name), ".gguf")
     back = bitgrain.values(path)
     for key, (kind, found) in blocks(path).items():

@@ -128,7 +128,7 @@ def test_strings_of_a_pandas_table(bitgrain, random):
     np.testing.assert_allclose(found[:, 0], booster.predict(table, raw_score=True), rtol=1e-12)
 
 
-def test_training_that_was_continued_or_cut_short(bitgrain, random):
+def test_continued_and_early_stopped_models(bitgrain, random):
     rows = numbers(random, missing=0.1)
     targets = signal(rows)
     first = train({"objective": "regression"}, rows, targets, rounds=5)
@@ -140,7 +140,7 @@ def test_training_that_was_continued_or_cut_short(bitgrain, random):
     check(bitgrain, stopped, rows)
 
 
-def test_a_loss_of_ones_own(bitgrain, random):
+def test_a_custom_loss(bitgrain, random):
     rows = numbers(random)
     booster = train({"objective": lambda scores, data: (scores - data.get_label(), np.ones(ROWS))}, rows, signal(rows))
     check(bitgrain, booster, rows)
@@ -157,7 +157,7 @@ def test_ranking(bitgrain, random):
     check(bitgrain, train({"objective": "lambdarank"}, rows, targets, group=[20] * (ROWS // 20)), rows)
 
 
-def test_linear_trees_are_refused_in_words(bitgrain, random):
+def test_linear_trees_are_rejected_with_a_clear_message(bitgrain, random):
     rows = numbers(random)
     booster = train({"objective": "regression", "linear_tree": True}, rows, signal(rows))
     path = bitgrain.path(".txt")

@@ -106,7 +106,7 @@ def test_values_are_codes_less_zero_points_times_scales(bitgrain, random, name, 
 
 
 @pytest.mark.parametrize("name", SIGNED)
-def test_one_scale_serves_a_tensor_of_many_pieces(bitgrain, random, name):
+def test_one_scale_covers_a_tensor_of_many_pieces(bitgrain, random, name):
     """The largest weight is in the last row, which is read last."""
     rows = random.standard_normal((700, 1001)).astype(np.float32)
     rows[-1, -1] = -9
@@ -117,7 +117,7 @@ def test_one_scale_serves_a_tensor_of_many_pieces(bitgrain, random, name):
 
 
 @pytest.mark.parametrize("name", ["int4", "int8", "uint4", "fp8_e4m3", "fp4"])
-def test_a_searched_scale_never_costs_more_than_the_largest_magnitude(bitgrain, random, name):
+def test_a_searched_scale_never_has_a_larger_error_than_absmax(bitgrain, random, name):
     given = {"w": random.standard_t(3, (32, 256)).astype(np.float32)}
     errors = {}
     for how in ["absmax", "mse"]:

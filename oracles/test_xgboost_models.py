@@ -168,7 +168,7 @@ def test_strings_of_a_pandas_table(bitgrain, random):
         np.testing.assert_allclose(found[:, 0], booster.predict(data, output_margin=True), rtol=1e-5, atol=2e-6)
 
 
-def test_training_that_was_continued_or_cut_short(bitgrain, random):
+def test_continued_and_early_stopped_models(bitgrain, random):
     rows = numbers(random, 0.1)
     targets = signal(rows)
     first = train({}, rows, targets, rounds=5)
@@ -189,7 +189,7 @@ REFUSED = [({"booster": "gblinear"}, "gblinear"), ({"multi_strategy": "multi_out
 
 
 @pytest.mark.parametrize("parameters, words", REFUSED)
-def test_models_without_a_place_here_are_refused_in_words(bitgrain, random, parameters, words):
+def test_unsupported_models_are_rejected_with_a_clear_message(bitgrain, random, parameters, words):
     rows = numbers(random)
     booster = train(parameters, rows, np.column_stack([signal(rows), signal(rows)]))
     for ending in [".json", ".ubj"]:

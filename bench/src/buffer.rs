@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_start_on_a_page_and_hold_what_was_asked() {
+    fn buffers_are_page_aligned_and_have_the_requested_length() {
         let buffer = Buffer::from_values((0..1000_u32).map(|i| i * 2));
         assert_eq!(buffer.as_ptr().addr() % PAGE, 0);
         assert_eq!((buffer.len(), buffer[999]), (1000, 1998));

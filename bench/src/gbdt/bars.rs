@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_of_ours_is_held_against_the_yardstick() {
+    fn the_worst_of_our_entries_is_compared_with_lightgbm() {
         let verdicts = found(contest(Objective::Binary, contenders()));
         let met: Vec<bool> = verdicts.iter().map(|(met, _)| *met).collect();
         assert_eq!(met, [true, true, true, true, true, false]);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_equal_quality_is_a_miss() {
+    fn without_an_entry_of_equal_quality_the_target_is_missed() {
         let mut entries = contenders();
         entries[1].quality = 0.79;
         let verdicts = found(contest(Objective::Binary, entries));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_yardstick_only_symmetric_trees_are_judged() {
+    fn without_lightgbm_only_symmetric_trees_are_judged() {
         let entries = contenders().into_iter().filter(|entry| entry.contender.key != "lightgbm").collect();
         let tables: Vec<_> = judge(&[contest(Objective::Binary, entries)]).iter().map(|v| v.table).collect();
         assert_eq!(tables, ["Prediction, symmetric trees"]);

@@ -89,7 +89,7 @@ impl Contest {
     }
 
     /// Returns whether an entry has equal quality.
-    pub(super) fn as_good(&self, entry: &Entry) -> bool {
+    pub(super) fn has_equal_quality(&self, entry: &Entry) -> bool {
         self.gain(entry).is_some_and(|gain| gain >= -AS_GOOD)
     }
 
@@ -100,7 +100,7 @@ impl Contest {
 
     /// Returns the fastest of some contenders of equal quality.
     pub(super) fn fastest(&self, of: impl Fn(Contender) -> bool) -> Option<&Entry> {
-        let good = self.entries.iter().filter(|entry| of(entry.contender) && self.as_good(entry));
+        let good = self.entries.iter().filter(|entry| of(entry.contender) && self.has_equal_quality(entry));
         good.min_by(|a, b| a.train.wall.total_cmp(&b.train.wall))
     }
 }
@@ -118,7 +118,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
         // A new random order each time, so that no contender always follows the same predecessor.
         order.sort_by_cached_key(|_| random.next());
         for &contender in &order {
-            if contest.failures.iter().any(|(failed, _)| *failed == contender) || is_far_behind(contest, contender) {
+            if contest.failures.iter().any(|(failed, _)| *failed == contender) || is_much_slower(contest, contender) {
                 continue;
             }
             eprintln!("measuring {}: {}, run {}", contest.title, contender.key, repetition + 1);
@@ -146,7 +146,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
 }
 
 /// Returns whether further runs of a competitor cannot change any result.
-fn is_far_behind(contest: &Contest, contender: Contender) -> bool {
+fn is_much_slower(contest: &Contest, contender: Contender) -> bool {
     let needed = contender.side != Side::Rival || [YARDSTICK, SYMMETRIC_RIVAL].contains(&contender.key);
     let fastest = contest.fastest_rival().map(|entry| entry.train.wall);
     let own = contest.entry(contender.key).map(|entry| entry.train.wall);
@@ -215,11 +215,11 @@ pub(super) mod tests {
         let contest = contest(Objective::Squared, entries);
         assert_eq!(contest.fastest_rival().map(|entry| entry.contender.key), Some("lightgbm"));
         let ours = contest.entry("pair8").expect("it is there");
-        assert!(contest.as_good(ours) && (contest.gain(ours).expect("a yardstick") - 0.05).abs() < 1e-12);
+        assert!(contest.has_equal_quality(ours) && (contest.gain(ours).expect("a yardstick") - 0.05).abs() < 1e-12);
     }
 
     #[test]
-    fn rivals_far_behind_rest_and_ours_never_do() {
+    fn slow_rivals_run_once_and_ours_always_run() {
         let entries = vec![
             entry("lightgbm", [1.0, 20.0, 1.0, 100.0, 0.8]),
             entry("scikit-learn", [1.0, 31.0, 1.0, 100.0, 0.8]),
@@ -228,7 +228,7 @@ pub(super) mod tests {
             entry("f32", [1.0, 99.0, 1.0, 100.0, 0.8]),
         ];
         let contest = contest(Objective::Binary, entries);
-        let resting: Vec<_> = CONTENDERS.iter().filter(|c| is_far_behind(&contest, **c)).map(|c| c.key).collect();
+        let resting: Vec<_> = CONTENDERS.iter().filter(|c| is_much_slower(&contest, **c)).map(|c| c.key).collect();
         assert_eq!(resting, ["scikit-learn"]);
     }
 

@@ -84,7 +84,7 @@ mod tests {
         "predict": {"wall": 0.25, "cpu": 0.5}, "peak_bytes": 1024}"#;
 
     #[test]
-    fn an_answer_is_found_among_what_libraries_print() {
+    fn an_answer_is_found_among_other_output() {
         let output = format!("[warning] something\n{}\n\nbye\n", LINE.replace('\n', " "));
         let answer = Answer::parse(&output).expect("the second line");
         assert_eq!((answer.version.as_str(), answer.bin, answer.peak_bytes), ("4.7.0", None, Some(1024)));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn output_without_an_answer_is_none() {
+    fn output_without_an_answer_gives_none() {
         assert_eq!(Answer::parse("[warning] something\n{}\n"), None);
         assert_eq!(Answer::parse(&LINE.replace("\"train\"", "\"trained\"")), None);
     }

@@ -5,6 +5,7 @@ mod array;
 mod bars;
 mod contender;
 mod contest;
+mod engines;
 mod job;
 mod ours;
 mod sheet;
@@ -56,10 +57,11 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
     if let Err(error) = &python {
         eprintln!("continuing without competitors: {error}");
     }
-    let starter = Starter::new(python.ok())?;
+    let python = python.ok();
+    let starter = Starter::new(python.clone())?;
     let threads = if pace == Pace::Quick { &THREADS[..1] } else { &THREADS };
 
-    let (mut contests, mut sheets) = (Vec::new(), Vec::new());
+    let (mut contests, mut sheets, mut engines) = (Vec::new(), Vec::new(), None);
     for source in Source::all(options.data.as_deref()) {
         let mut table = source.load(pace)?;
         let scratch = Scratch::new("gbdt")?;
@@ -76,7 +78,11 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
             sheets.push(sheet::of(&contest, &table));
             contests.push(contest);
         }
+        // On the first table: the costs of an engine hardly depend on the data.
+        engines.get_or_insert_with(|| engines::run(python.as_deref(), &table, &scratch, settings(pace), pace));
     }
+    let (measured, verdicts) = engines.unwrap_or_default();
+    sheets.extend(measured);
     Ok(Report {
         suite: "gbdt",
         title: "Boosting benchmarks",
@@ -87,7 +93,7 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         facts: vec![("Competitors", versions(&contests))],
         tables: Vec::new(),
         sheets,
-        judged: bars::judge(&contests),
+        judged: bars::judge(&contests).into_iter().chain(verdicts).collect(),
     })
 }
 

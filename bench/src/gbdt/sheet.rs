@@ -57,7 +57,7 @@ fn row(contest: &Contest, entry: &Entry) -> Vec<String> {
         both(entry.predict, 1e3),
         entry.peak_bytes.map_or_else(dash, |bytes| format!("{:.0}", bytes as f64 / 1e6)),
         format!("{}{gain}", digits_of_quality(entry.quality)),
-        if contest.as_good(entry) { "yes" } else { "no" }.to_owned(),
+        if contest.has_equal_quality(entry) { "yes" } else { "no" }.to_owned(),
         contest.fastest_rival().map_or_else(dash, |rival| format!("{:.2}×", rival.train.wall / entry.train.wall)),
     ]
 }
@@ -66,7 +66,7 @@ fn value(contest: &Contest) -> Value {
     let entry = |entry: &Entry| {
         let mut value = json!(entry);
         value["contender"] = json!(entry.contender.key);
-        value["as_good"] = json!(contest.as_good(entry));
+        value["as_good"] = json!(contest.has_equal_quality(entry));
         value
     };
     let failure =
@@ -80,7 +80,7 @@ fn value(contest: &Contest) -> Value {
 }
 
 /// Formats a value with three digits.
-fn digits(value: f64) -> String {
+pub(super) fn digits(value: f64) -> String {
     match value {
         ..0.995 => format!("{value:.3}"),
         ..9.995 => format!("{value:.2}"),

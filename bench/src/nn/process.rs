@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_threads_stand_side_by_side_and_a_longer_list_goes_on() {
+    fn rows_of_thread_counts_are_interleaved() {
         let rows = |labels: &[&str]| labels.iter().map(|&label| Row::judged(label, Vec::new())).collect();
         let all = in_turns([rows(&["a1", "b1", "c1"]), rows(&["a2", "b2"])].into_iter());
         assert_eq!(all.iter().map(|row| &*row.label).collect::<Vec<_>>(), ["a1", "a2", "b1", "b2", "c1"]);

@@ -67,10 +67,10 @@ pub(super) fn rows(pace: Pace, folder: &Path, threads: usize) -> io::Result<Vec<
     // A sentence of average length.
     let batches = [("1 sentence", &SENTENCES[5..6]), ("32 sentences", &SENTENCES[..])];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-    let row = |(what, texts): (&str, &[&str])| {
+    let row = |(what, sentences): (&str, &[&str])| {
         let label = format!("{what}, {}", on(threads));
         progress(&format!("sentences: {label}"));
-        Row::judged(label, pool.install(|| compete(pace, &encoders, candle.as_deref(), texts)))
+        Row::judged(label, pool.install(|| compete(pace, &encoders, candle.as_deref(), sentences)))
     };
     Ok(batches.map(row).into())
 }
@@ -95,15 +95,15 @@ fn compete(
     pace: Pace,
     encoders: &[(&'static str, SentenceEncoder)],
     candle: Option<&dyn Encoder>,
-    texts: &[&str],
+    sentences: &[&str],
 ) -> Vec<Timing> {
-    let tokens: Vec<Vec<u32>> = texts.iter().map(|text| encoders[0].1.tokens(text)).collect();
+    let tokens: Vec<Vec<u32>> = sentences.iter().map(|text| encoders[0].1.tokens(text)).collect();
     let mut contestants = Vec::new();
     for (name, encoder) in encoders {
         if let Some(candle) = candle {
-            check(name, &encoder.embed(texts).expect("finite"), &candle.embed(&tokens));
+            check(name, &encoder.embed(sentences).expect("finite"), &candle.embed(&tokens));
         }
-        contestants.push(Contestant::new(name, move |(): &mut ()| encoder.embed(texts).expect("finite")));
+        contestants.push(Contestant::new(name, move |(): &mut ()| encoder.embed(sentences).expect("finite")));
     }
     if let Some(candle) = candle {
         let tokens = &tokens;

@@ -39,7 +39,7 @@ fn report() -> Report {
 }
 
 #[test]
-fn a_bar_is_missed_if_one_row_misses_it() {
+fn a_target_is_missed_if_one_row_misses_it() {
     let verdicts = report().verdicts();
     assert_eq!(verdicts.iter().map(|v| v.met).collect::<Vec<_>>(), [false, true]);
     assert_eq!(verdicts[0].finding(), "1 of 2 rows below: 0.50× (7)");
@@ -47,14 +47,14 @@ fn a_bar_is_missed_if_one_row_misses_it() {
 }
 
 #[test]
-fn rows_without_a_contestant_show_a_dash_and_no_verdict() {
+fn rows_without_a_contestant_show_a_dash() {
     let text = text::page(&report());
     let row = text.lines().find(|line| line.trim_start().starts_with("3 ")).expect("the third row is printed");
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["3", "–", "1.00", "(2.00)", "–"]);
 }
 
 #[test]
-fn text_columns_line_up() {
+fn columns_are_aligned() {
     let text = text::page(&report());
     let table = text.lines().skip_while(|line| !line.starts_with("  width")).take(4);
     let widths: Vec<_> = table.map(|line| line.chars().count()).collect();

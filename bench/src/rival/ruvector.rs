@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_widths_round_trip() {
+    fn supported_widths_round_trip() {
         let values = crate::data::normal(4096);
         (0..=8).filter(|&bits| Ruvector::supports(bits)).for_each(|bits| Ruvector::default().check(bits, &values));
     }

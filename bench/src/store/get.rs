@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_of_the_floor_is_a_factor_of_1_3() {
+    fn the_target_relative_to_the_lower_bound_is_a_factor_of_1_3() {
         assert!((1.0 / NEAR_THE_FLOOR - 1.3_f64).abs() < 0.01);
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn every_keeper_gives_back_what_was_put() {
+    fn every_contender_returns_the_values_put() {
         let scratch = Scratch::new("keepers").expect("a folder");
         let tensors = Tensors::new([10, 100]);
         for keeper in keepers(FLOOR_OF_GET) {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the error of tensor 0 exceeds")]
-    fn a_wrong_answer_is_noticed() {
+    fn a_wrong_answer_is_detected() {
         let scratch = Scratch::new("wrong").expect("a folder");
         let tensors = Tensors::new([10, 100]);
         let keeper = keepers(FLOOR_OF_GET)[0];

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_for_a_million_tensors_however_many_there_were() {
+    fn targets_are_scaled_to_a_million_tensors() {
         let seen = Seen { open: 0.05, first: 0.06, resident: Some(25_000_000) };
         let verdicts = judge(&[Entry { keeper: OURS, runs: 1, seen }], 100_000);
         let found: Vec<_> = verdicts.iter().map(|verdict| (verdict.met, verdict.finding())).collect();

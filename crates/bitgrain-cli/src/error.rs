@@ -198,7 +198,7 @@ pub(crate) enum CliError {
     },
     /// A damaged store that could not be copied completely.
     #[error(
-        "some data is lost: {tensors} tensors were not copied completely, and {places} places of unknown tensors are damaged"
+        "some data is lost: {tensors} tensors were not copied completely, and {places} damaged places belong to unknown tensors"
     )]
     Lost {
         /// Number of tensors lost completely or in part.

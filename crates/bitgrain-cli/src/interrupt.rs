@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler. If that fails, Ctrl-C ends the process as usual.
-pub(crate) fn ask_first() {
+pub(crate) fn install() {
     let _ = ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::Relaxed) {
+        if REQUESTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
         eprintln!("\nstopping after this round; press Ctrl-C again to quit now");
@@ -15,6 +15,6 @@ pub(crate) fn ask_first() {
 }
 
 /// Returns whether Ctrl-C was pressed.
-pub(crate) fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+pub(crate) fn is_requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
 }

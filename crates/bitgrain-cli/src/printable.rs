@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut_and_says_so() {
+    fn long_text_is_truncated_with_a_mark() {
         assert_eq!(shortened("abcdef", 6), "abcdef");
         assert_eq!(shortened("abcdefg", 6), "abcde…");
         assert_eq!(shortened("ééééééé", 6), "ééééé…");

@@ -66,7 +66,7 @@ fn columns(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
 }
 
 #[test]
-fn a_price_is_learned_saved_and_predicted() {
+fn a_regression_model_is_trained_saved_and_used() {
     let folder = folder();
     let folder = folder.path();
     let options = "--target price --ignore id,sold,kind,weight --model m.bitgrain --valid test.csv --rounds 60";
@@ -94,7 +94,7 @@ fn a_price_is_learned_saved_and_predicted() {
 }
 
 #[test]
-fn classes_are_found_out_and_keep_their_names() {
+fn classes_are_inferred_and_keep_their_labels() {
     let folder = folder();
     let folder = folder.path();
     let ignore = "--rounds 20 --ignore id,price,weight";
@@ -123,7 +123,7 @@ fn classes_are_found_out_and_keep_their_names() {
 }
 
 #[test]
-fn every_growth_and_precision_learns_the_same_thing() {
+fn every_growth_and_precision_learns_the_same_function() {
     let folder = folder();
     let folder = folder.path();
     for options in [
@@ -159,7 +159,7 @@ fn threads_and_file_formats_do_not_change_a_model() {
 }
 
 #[test]
-fn training_stops_early_and_goes_on() {
+fn training_stops_early_and_can_be_continued() {
     let folder = folder();
     let folder = folder.path();
     let options = "--target price --ignore id,sold,kind,weight --valid-fraction 0.3";
@@ -216,7 +216,7 @@ fn sparse_files_need_no_target() {
 }
 
 #[test]
-fn metrics_of_two_classes_stand_for_those_of_several() {
+fn binary_metric_names_select_multiclass_metrics() {
     let folder = folder();
     let arguments = "cv train.csv --target kind --ignore id,price,sold,weight --folds 2 --rounds 2 --json --metric";
     let report = json(folder.path(), &format!("{arguments} logloss,error"));
@@ -225,7 +225,7 @@ fn metrics_of_two_classes_stand_for_those_of_several() {
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
+fn errors_say_what_to_do() {
     let folder = folder();
     let folder = folder.path();
     let says = |arguments: &str, expected: &str| {
@@ -275,7 +275,7 @@ fn models_are_converted_to_json() {
 }
 
 #[test]
-fn a_column_to_leave_out_must_be_there() {
+fn an_ignored_column_must_exist() {
     let folder = folder();
     let said = error(folder.path(), "train train.csv --target price --model m.bitgrain --ignore id,prize");
     assert!(said.contains("no column `prize`") && said.contains("`price`"), "{said}");
@@ -340,7 +340,7 @@ fn constant_model(path: &Path, score: f64, feature: &str) {
 }
 
 #[test]
-fn classes_are_those_of_the_engine_even_where_probabilities_round_to_a_half() {
+fn predicted_classes_match_the_engine_even_if_probabilities_round_to_one_half() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     std::fs::write(folder.join("rows.csv"), "x\n1\n").expect("written");
@@ -361,7 +361,7 @@ fn underscores_of_a_model_match_spaces_of_a_table() {
 }
 
 #[test]
-fn log_loss_goes_by_the_number_of_classes() {
+fn log_loss_depends_on_the_number_of_classes() {
     let folder = folder();
     let folder = folder.path();
     let report = |target| {
@@ -377,7 +377,7 @@ fn log_loss_goes_by_the_number_of_classes() {
         (&"binary".into(), &"multiclass:3".into())
     );
     let said = error(folder, "train train.csv --target kind --objective binary --model m.bitgrain");
-    assert!(said.contains("`binary` predicts 2 classes, the target has 3; use `multiclass`"), "{said}");
+    assert!(said.contains("`binary` predicts 2 classes, but the target has 3; use `multiclass`"), "{said}");
 }
 
 #[test]
@@ -435,7 +435,7 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
 }
 
 #[test]
-fn options_that_contradict_each_other_are_refused() {
+fn options_that_contradict_each_other_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     houses(folder, "a.csv", 1, 100);

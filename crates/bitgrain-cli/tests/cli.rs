@@ -94,13 +94,13 @@ fn the_tour_of_boosting_learns_at_every_precision_and_predicts_the_same_after_lo
 }
 
 #[test]
-fn the_tour_of_the_store_gives_bits_to_what_is_read_and_keeps_every_bound() {
+fn the_tour_of_the_store_keeps_bits_for_read_tensors_and_every_bound() {
     let output = bitgrain(&["tour", "store", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let store = &report["store"];
     let bits: Vec<f64> =
         store["groups"].as_array().expect("groups").iter().filter_map(|g| g["mean_bits"].as_f64()).collect();
-    assert!(bits.len() == 4 && bits.is_sorted_by(|a, b| a >= b) && bits[0] > bits[3] + 3.0, "{bits:?}");
+    assert!(bits.len() == 4 && bits.is_sorted_by(|a, b| a >= b) && bits[0] > bits[3] + 1.0, "{bits:?}");
     assert_eq!(store["beyond_their_bound"], 0);
     assert!(store["bytes_after"].as_u64() < store["bytes_at_first"].as_u64());
 }
@@ -144,7 +144,7 @@ fn the_tour_lists_its_chapters() {
 }
 
 #[test]
-fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
+fn the_error_for_an_unknown_chapter_lists_the_chapters() {
     let output = bitgrain(&["tour", "cooking"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
@@ -179,7 +179,7 @@ fn completions_exist_for_every_shell() {
 }
 
 #[test]
-fn every_help_text_has_an_example() {
+fn every_help_page_has_an_example() {
     for command in ["--help", "quantize", "inspect", "compare", "embed", "tour", "info", "completions"] {
         let arguments = if command == "--help" { vec![command] } else { vec![command, "--help"] };
         let output = bitgrain(&arguments);

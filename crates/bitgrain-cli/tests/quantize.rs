@@ -40,7 +40,7 @@ fn json(output: &Output) -> Value {
 }
 
 #[test]
-fn the_closing_table_says_what_became_of_every_tensor() {
+fn the_final_table_lists_the_format_of_every_tensor() {
     let folder = folder_with_model();
     let output = bitgrain(folder.path(), &["quantize", "model.safetensors", "out.gguf", "--to", "q4_k"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -84,7 +84,7 @@ fn json_has_the_figures_of_the_table() {
 }
 
 #[test]
-fn every_calibration_and_scaling_is_taken() {
+fn every_calibration_and_scaling_is_accepted() {
     let folder = folder_with_model();
     let error = |options: &[&str]| {
         let mut arguments = vec!["quantize", "model.safetensors", "out.safetensors", "--to", "int4", "--json"];
@@ -101,7 +101,7 @@ fn every_calibration_and_scaling_is_taken() {
 }
 
 #[test]
-fn a_plan_is_saved_and_followed_again() {
+fn a_saved_plan_can_be_applied_again() {
     let folder = folder_with_model();
     let first = json(&bitgrain(
         folder.path(),
@@ -118,7 +118,7 @@ fn a_plan_is_saved_and_followed_again() {
 }
 
 #[test]
-fn tensors_are_kept_as_they_are_or_as_told() {
+fn tensors_are_kept_unchanged_or_in_the_given_format() {
     let folder = folder_with_model();
     let done = json(&bitgrain(
         folder.path(),
@@ -141,7 +141,7 @@ fn a_shard_never_takes_the_place_of_its_input() {
 }
 
 #[test]
-fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
+fn invalid_requests_say_what_to_change_and_leave_no_files() {
     let folder = folder_with_model();
     std::fs::write(folder.path().join("plain.npy"), [&b"\x93NUMPY\x01\0v\0"[..], &NPY_HEADER[..], &[0; 16]].concat())
         .expect("writable");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_scale_of_a_frame_fits_and_has_a_finite_bound() {
+    fn a_frame_fits_its_own_scale_with_a_finite_bound() {
         for drift in [0.0, 0.1].map(|share| Drift::new(share).expect("in range")) {
             for max_abs in [0.0, 1e-45, 1e-43, 1e-40, 0.1, 0.7, 3.2e38, f32::MAX] {
                 for width in BitWidth::ALL {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_that_readers_refuse_never_fits() {
+    fn a_scale_that_readers_reject_never_fits() {
         let drift = Drift::new(0.1).expect("in range");
         let too_large = (f32::MAX / 127.0).next_up();
         assert!(!scale_fits(BitWidth::W8, too_large, f32::MAX, drift));

@@ -1,5 +1,5 @@
 //! Codes of blocks whose scales are stored separately, for frames that share scales. Spec:
-//! `spec/blocks.md#scales-apart`.
+//! `spec/blocks.md#separate-scales`.
 
 use bitgrain_kernels::blocks::{quantize_pack, unpack_dequantize};
 use bitgrain_kernels::{Backend, BitWidth, BlockLen, max_abs};

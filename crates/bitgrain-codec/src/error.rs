@@ -93,7 +93,7 @@ pub enum CodecErr {
     #[error("unknown calibration; expected absmax, percentile, percentile=99.5, mse or hqq")]
     UnknownCalibration,
     /// A scaling for a format without scales.
-    #[error("{dtype} weights have no scales; leave the scaling out")]
+    #[error("{dtype} weights have no scales; omit the scaling")]
     InvalidScaling {
         /// The format.
         dtype: crate::weight::DType,

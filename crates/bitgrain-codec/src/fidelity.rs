@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_lost_costs_nothing() {
+    fn a_lossless_format_has_zero_error() {
         let cost = Fidelity::measure(&[1.0, -2.0], &[1.0, -2.0]).expect("equal lengths");
         assert_eq!((cost.max_error, cost.rms_error, cost.relative_rmse), (0.0, 0.0, 0.0));
         assert!((cost.cosine - 1.0).abs() < 1e-15);
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn values_that_were_not_finite_are_left_out() {
+    fn non_finite_values_are_skipped() {
         let cost = Fidelity::measure(&[1.0, f32::NAN, f32::INFINITY], &[1.0, 0.0, 9.0]).expect("equal lengths");
         assert_eq!((cost.skipped, cost.max_error), (2, 0.0));
     }
 
     #[test]
-    fn a_decoded_value_that_is_not_finite_is_an_infinite_error() {
+    fn a_non_finite_decoded_value_is_an_infinite_error() {
         for odd in [f32::NAN, f32::INFINITY] {
             let cost = Fidelity::measure(&[1.0, 2.0], &[odd, 2.0]).expect("equal lengths");
             assert_eq!((cost.max_error, cost.rms_error), (f64::INFINITY, f64::INFINITY));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn different_lengths_are_refused() {
+    fn different_lengths_are_rejected() {
         assert_eq!(Fidelity::measure(&[1.0], &[]), Err(CodecErr::LengthMismatch { left: 1, right: 0 }));
     }
 }

@@ -1,4 +1,4 @@
-//! Scales stored separately from codes, as f32 or as normal f16. Spec: `spec/blocks.md#scales-apart`.
+//! Scales stored separately from codes, as f32 or as normal f16. Spec: `spec/blocks.md#separate-scales`.
 
 use bitgrain_kernels::floats::{f16_from_f32, f16_to_f32};
 use bitgrain_kernels::{Backend, BitWidth};
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_enclose_every_scale_they_stand_for() {
+    fn f16_scales_enclose_the_exact_scale() {
         let scales = (0..40_000).map(|k| f32::from_bits(F16_MIN.to_bits() + k * 6_553));
         for scale in scales.take_while(|&scale| scale <= F16_MAX) {
             let (up, down) = (ScaleType::F16.at_least(scale), ScaleType::F16.at_most(scale));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_that_halves_cannot_hold_are_none() {
+    fn scales_out_of_the_range_of_f16_have_no_f16() {
         for odd in [F16_MIN.next_down() * 0.99, 65_505.0, 1e-45, f32::MAX, f32::INFINITY, f32::NAN, -1.0] {
             assert_eq!(ScaleType::F16.at_least(odd), None, "{odd}");
         }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_that_no_writer_makes_are_refused() {
+    fn scales_that_no_writer_produces_are_rejected() {
         let mut out = [0.0; 2];
         for half in [0x7C00_u16, 0x7E00, 0x8000, 0xBC00] {
             let bytes = [[0, 0], half.to_le_bytes()].concat();

@@ -28,7 +28,7 @@ fn pack_by_accumulator(values: &[i8], bits: u8) -> Vec<u8> {
 }
 
 #[test]
-fn pack_bits_writes_what_the_accumulator_of_the_design_writes() {
+fn pack_bits_matches_the_reference_accumulator() {
     for bits in 2..=8_u8 {
         let qmax = i8::MAX >> (8 - bits);
         for len in 0..100 {
@@ -147,7 +147,7 @@ fn degenerate_blocks_fall_back_to_one_scale() {
 }
 
 #[test]
-fn two_level_settings_outside_their_range_are_refused() {
+fn two_level_settings_outside_their_range_are_rejected() {
     for (threshold, outlier_fraction) in [(0.5, 0.05), (f32::NAN, 0.05), (5.0, -0.1), (5.0, 1.5), (5.0, f32::NAN)] {
         let two_level = TwoLevel::Auto { threshold, outlier_fraction };
         let config = QuantConfig { two_level, ..QuantConfig::default() };
@@ -157,7 +157,7 @@ fn two_level_settings_outside_their_range_are_refused() {
 }
 
 #[test]
-fn ranges_outside_the_tensor_are_refused() {
+fn ranges_outside_the_tensor_are_rejected() {
     let format = BlockFormat::new(BitWidth::W8);
     let bytes = format.encode(&[1.0; 100]).expect("finite");
     for (start, end) in [(60, 3), (90, 101), (usize::MAX, usize::MAX)] {
@@ -179,7 +179,7 @@ fn zero_blocks_decode_to_exact_zeros() {
 }
 
 #[test]
-fn a_value_that_is_not_finite_is_named_in_the_whole_tensor() {
+fn a_non_finite_value_is_reported_with_its_index_in_the_tensor() {
     let mut values = vec![1.0; 200];
     values[150] = f32::INFINITY;
     let want = Err(CodecErr::NonFinite { index: 150 });
@@ -189,7 +189,7 @@ fn a_value_that_is_not_finite_is_named_in_the_whole_tensor() {
 }
 
 #[test]
-fn blocks_with_changed_fields_are_refused_and_never_panic() {
+fn blocks_with_changed_fields_are_rejected_and_never_panic() {
     let block =
         QuantizedBlock { scale: 1.0, secondary_scale: Some(2.0), flags: Some(vec![]), codes: vec![1, -3, 3], bits: 3 };
     assert_eq!(dequantize(&block), [1.0, -3.0, 3.0], "flags that are not there count as not set");

@@ -41,7 +41,7 @@ proptest! {
 }
 
 #[test]
-fn too_few_scales_or_bytes_are_refused() {
+fn too_few_scales_or_bytes_are_rejected() {
     let (width, block) = (BitWidth::W5, BlockLen::new(8).expect("a multiple of eight"));
     let mut bytes = [0; 6];
     let encode = |scales: &[f32], out: &mut [u8]| encode_codes(width, block, scales, &[0.5; 9], out);
@@ -57,7 +57,7 @@ fn too_few_scales_or_bytes_are_refused() {
 }
 
 #[test]
-fn the_first_value_that_is_not_finite_is_named() {
+fn the_first_non_finite_value_is_reported() {
     let block = BlockLen::new(8).expect("a multiple of eight");
     for odd in [f32::NAN, f32::INFINITY] {
         let mut values = [1.0; 20];

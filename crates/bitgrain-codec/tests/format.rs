@@ -41,7 +41,7 @@ fn errors_of_two_level_blocks_are_counted_in_the_whole_tensor() {
 }
 
 #[test]
-fn a_bound_is_refused_where_decoding_is() {
+fn a_bound_is_rejected_exactly_where_decoding_is() {
     let format = BlockFormat::new(BitWidth::W8);
     for bad in [-1.0, -0.0, f32::NAN, f32::INFINITY, 3e38] {
         let mut bytes = format.encode(&values(200)).expect("finite");
@@ -64,7 +64,7 @@ fn the_bound_of_a_two_level_tensor_is_that_of_its_widest_scale() {
 }
 
 #[test]
-fn several_blocks_that_are_not_finite_are_each_cleaned_alone() {
+fn non_finite_blocks_are_clamped_independently() {
     let mut dirty = values(700);
     for at in [3, 70, 71, 300, 639, 640, 699] {
         dirty[at] = if at % 2 == 0 { f32::NAN } else { f32::NEG_INFINITY };
@@ -100,7 +100,7 @@ fn short_outputs_say_how_many_bytes_or_values_are_needed() {
 }
 
 #[test]
-fn lengths_beyond_memory_are_refused_and_never_allocated() {
+fn lengths_beyond_memory_are_rejected_without_allocating() {
     for format in [BlockFormat::new(BitWidth::W2), BlockFormat::two_level()] {
         let format = format.with_block_len(BlockLen::new(8).expect("a multiple of eight"));
         let required = format.encoded_len(usize::MAX);

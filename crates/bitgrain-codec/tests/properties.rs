@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn no_value_is_further_off_than_its_block_allows(values in tensor(), width in width()) {
+    fn every_value_is_within_the_error_of_its_block(values in tensor(), width in width()) {
         let format = BlockFormat::new(width);
         let bytes = format.encode(&values).expect("finite");
         let back = format.decode(&bytes, values.len()).expect("just written");
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn no_value_is_further_off_than_the_bound_of_its_bytes(values in tensor(), format in format()) {
+    fn every_value_is_within_the_bound_of_its_bytes(values in tensor(), format in format()) {
         let bytes = format.encode(&values).expect("finite");
         prop_assert_eq!(bytes.len(), format.encoded_len(values.len()));
         let back = format.decode(&bytes, values.len()).expect("just written");
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_looked_at_one_by_one_are_the_blocks_of_the_tensor(values in tensor(), width in width()) {
+    fn inspected_blocks_equal_the_blocks_of_the_tensor(values in tensor(), width in width()) {
         let blocks = quantize_bits(&values, width.bits(), &QuantConfig::default()).expect("finite");
         let format = BlockFormat::new(width);
         let bytes = format.encode(&values).expect("finite");
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn every_truncation_is_refused(values in tensor(), format in format(), cut in any::<prop::sample::Index>()) {
+    fn every_truncation_is_rejected(values in tensor(), format in format(), cut in any::<prop::sample::Index>()) {
         let bytes = format.encode(&values).expect("finite");
         prop_assume!(!bytes.is_empty());
         let short = &bytes[..cut.index(bytes.len())];
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn policies_decide_about_what_is_not_finite(
+    fn the_policy_decides_about_non_finite_values(
         mut values in vec(-5.0_f32..5.0, 1..200), at in any::<prop::sample::Index>(), format in format(),
         odd in prop::sample::select(vec![f32::NAN, f32::INFINITY, f32::NEG_INFINITY]),
     ) {
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn packing_is_its_own_inverse(bits in 2_u8..=8, seeds in vec(any::<i8>(), 0..300)) {
+    fn unpacking_inverts_packing(bits in 2_u8..=8, seeds in vec(any::<i8>(), 0..300)) {
         let qmax = i8::MAX >> (8 - bits);
         let codes: Vec<i8> = seeds.iter().map(|&s| s.clamp(-qmax, qmax)).collect();
         let mut bytes = vec![0; codes.len()];

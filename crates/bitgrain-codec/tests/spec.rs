@@ -14,7 +14,7 @@ fn table(first: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_table_of_formats_is_true() {
+fn the_table_of_formats_is_correct() {
     let rows = table("| format | bits | qmax");
     assert_eq!(rows.len(), BitWidth::ALL.len() + 1, "a row for every format");
     for row in rows {
@@ -30,7 +30,7 @@ fn the_table_of_formats_is_true() {
 }
 
 #[test]
-fn the_table_of_errors_is_true() {
+fn the_table_of_errors_is_correct() {
     let rows = table("| bits | largest error");
     assert_eq!(rows.len(), BitWidth::ALL.len());
     for row in rows {

@@ -68,7 +68,7 @@ fn every_dtype_round_trips_within_half_a_step_at_every_scaling() {
 }
 
 #[test]
-fn gaussian_weights_reach_but_do_not_pass_what_is_possible() {
+fn gaussian_weights_reach_but_do_not_exceed_the_theoretical_limit() {
     let values = normal(1 << 16, 3);
     for (dtype, reached) in [(DType::Binary, 0.999), (DType::Ternary, 0.999), (DType::Int2, 0.98), (DType::Int4, 0.93)]
     {
@@ -82,7 +82,7 @@ fn gaussian_weights_reach_but_do_not_pass_what_is_possible() {
 }
 
 #[test]
-fn searching_for_the_least_squared_error_never_costs_and_mostly_gains() {
+fn the_search_for_the_least_squared_error_never_increases_it() {
     let values = normal(64 * 128, 5);
     for dtype in DType::ALL.into_iter().filter(|d| d.bits() <= 8) {
         let plain = ScaledFormat::new(dtype);
@@ -96,7 +96,7 @@ fn searching_for_the_least_squared_error_never_costs_and_mostly_gains() {
 }
 
 #[test]
-fn half_quadratic_lowers_the_norm_it_is_made_for() {
+fn half_quadratic_calibration_reduces_its_own_norm() {
     let mut values = normal(64 * 128, 7);
     values.iter_mut().step_by(97).for_each(|x| *x *= 6.0);
     let norm = |calibration| {
@@ -108,7 +108,7 @@ fn half_quadratic_lowers_the_norm_it_is_made_for() {
 }
 
 #[test]
-fn a_percentile_clamps_what_is_beyond_it() {
+fn a_percentile_clamps_values_beyond_it() {
     let mut values = vec![1.0_f32; 200];
     (values[0], values[1]) = (100.0, -100.0);
     let format = ScaledFormat::new(DType::Int8).calibrated(Calibration::Percentile(99.0));
@@ -167,7 +167,7 @@ fn zeros_stay_zeros_and_extremes_stay_finite() {
 }
 
 #[test]
-fn values_that_are_not_finite_are_named_except_where_a_float_holds_them() {
+fn non_finite_values_are_reported_unless_the_format_can_store_them() {
     for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let mut values = vec![1.0_f32; 2048];
         values[1500] = odd;
@@ -186,7 +186,7 @@ fn values_that_are_not_finite_are_named_except_where_a_float_holds_them() {
 }
 
 #[test]
-fn rows_encoded_apart_give_the_bytes_of_the_whole() {
+fn rows_encoded_separately_give_the_same_bytes() {
     let (rows, cols) = (9, 100);
     let values = normal(rows * cols, 13);
     for dtype in DType::ALL {
@@ -230,7 +230,7 @@ fn one_scale_per_tensor_follows_from_the_range_alone() {
 }
 
 #[test]
-fn morphing_does_not_depend_on_what_was_there_before() {
+fn morphing_does_not_depend_on_earlier_formats() {
     let values = normal(512, 17);
     let (int8, _) = quantize(ScaledFormat::new(DType::Int8), &values, 64);
     let (direct, _) = quantize(ScaledFormat::new(DType::Int4), &values, 64);
@@ -249,7 +249,7 @@ fn signs_survive_in_unsigned_dtypes_and_zero_stays_zero() {
 }
 
 #[test]
-fn sizes_that_do_not_fit_are_refused() {
+fn sizes_that_do_not_fit_are_rejected() {
     let format: WeightFormat = ScaledFormat::new(DType::Uint4).into();
     let values = [1.0_f32; 64];
     assert_eq!(

@@ -63,7 +63,7 @@ impl PartFile {
             ),
             Err(error) => return Err(error),
         };
-        let temporary = beside(&target);
+        let temporary = temporary_path(&target);
         // `create_new`, so that two writers never share a file and an existing link is not followed.
         let file = File::create_new(&temporary)?;
         let part = Self { target, temporary: Some(temporary), file };
@@ -126,7 +126,7 @@ impl Drop for PartFile {
 }
 
 /// Returns an unused path next to `path`.
-fn beside(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     // Names may already have the maximum length, so the temporary name keeps only a part.
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_no_name_until_it_is_published_and_leaves_nothing_if_it_is_not() {
+    fn a_file_has_no_name_until_it_is_published_and_is_removed_otherwise() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out.gguf");
         let mut part = PartFile::create(&path).expect("writable");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let temporary = folder.path().join(".out.part");
         fs::write(&temporary, "header").expect("writable");
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_lead_to_what_is_written() {
+    fn writing_to_a_link_replaces_its_target() {
         let folder = tempfile::tempdir().expect("a folder");
         let [real, link, early] = ["v3", "latest", "early"].map(|name| folder.path().join(name));
         fs::write(&real, "old").expect("writable");

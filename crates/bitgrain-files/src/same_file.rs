@@ -21,7 +21,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_and_detours_lead_to_the_same_file() {
+    fn links_and_relative_paths_resolve_to_the_same_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let [real, link, other] = ["real", "link", "other"].map(|name| folder.path().join(name));
         fs::write(&real, "").expect("writable");

@@ -27,12 +27,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_check_value_of_the_catalogue_comes_out() {
+    fn the_check_value_of_the_catalog_is_reproduced() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
     }
 
     #[test]
-    fn a_checksum_goes_on_where_another_ended() {
+    fn a_seeded_checksum_continues_another() {
         let bytes = b"123456789";
         for at in 0..=bytes.len() {
             let (before, after) = bytes.split_at(at);

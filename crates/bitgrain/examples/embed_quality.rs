@@ -80,13 +80,13 @@ fn number(args: &mut Vec<String>, option: &str) -> Result<Option<usize>, Box<dyn
 
 /// Returns the model with importances and with feedback; empty without pairs for calibration.
 fn calibrated(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Vec<(&'static str, SentenceEncoder)>, EmbedError> {
-    let texts = texts(pairs);
-    if texts.is_empty() {
+    let sentences = sentences(pairs);
+    if sentences.is_empty() {
         return Ok(Vec::new());
     }
     let [mut weighed, mut fed] = [encoder.clone(), encoder.clone()];
-    weighed.calibrate(&texts)?;
-    fed.calibrate_feedback(&texts)?;
+    weighed.calibrate(&sentences)?;
+    fed.calibrate_feedback(&sentences)?;
     Ok(vec![("importances", weighed), ("feedback", fed)])
 }
 
@@ -108,7 +108,7 @@ struct Pair {
     score: f64,
 }
 
-fn texts(pairs: &[Pair]) -> Vec<&str> {
+fn sentences(pairs: &[Pair]) -> Vec<&str> {
     pairs.iter().flat_map(|pair| &pair.sentences).map(String::as_str).collect()
 }
 
@@ -122,12 +122,12 @@ struct Measured {
 
 impl Measured {
     fn of(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Self, Box<dyn Error>> {
-        let texts = texts(pairs);
+        let sentences = sentences(pairs);
         // Warm up: the first product packs the codes.
-        encoder.embed(&texts[..1])?;
+        encoder.embed(&sentences[..1])?;
         let start = Instant::now();
-        let vectors = encoder.embed(&texts)?;
-        let per_second = texts.len() as f64 / start.elapsed().as_secs_f64();
+        let vectors = encoder.embed(&sentences)?;
+        let per_second = sentences.len() as f64 / start.elapsed().as_secs_f64();
         let cosines: Vec<f64> = vectors.chunks_exact(2).map(|pair| cosine(&pair[0], &pair[1])).collect();
         let scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
         let spearman = correlation(&ranks(&cosines), &ranks(&scores));

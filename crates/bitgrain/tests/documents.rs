@@ -36,7 +36,7 @@ fn the_architecture_page_lists_every_crate() {
     // The page lists crates from the top down, Cargo from the bottom up.
     let mut packages: Vec<String> = members.iter().map(package).collect();
     packages.sort();
-    let mut listed = first_column(&read("ARCHITECTURE.md"), "| crate | what it is");
+    let mut listed = first_column(&read("ARCHITECTURE.md"), "| crate | contents");
     listed.sort();
     assert_eq!(listed, packages);
 }
@@ -49,9 +49,9 @@ fn steps(walk: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_walks_of_the_architecture_page_name_functions_that_exist() {
+fn the_walkthroughs_of_the_architecture_page_name_existing_functions() {
     let page = read("ARCHITECTURE.md");
-    let section = page.split("## Walks through the code").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let section = page.split("## Code walkthroughs").nth(1).and_then(|rest| rest.split("\n## ").next());
     let walks: Vec<&str> = section.expect("a section of walks").split("\n**").skip(1).collect();
     assert_eq!(walks.len(), 4, "a CSV row, a tensor, a put and a forward pass");
     for walk in walks {
@@ -99,7 +99,7 @@ fn every_golden_vector_is_a_pair() {
 }
 
 #[test]
-fn the_glossary_is_in_order_and_says_each_word_once() {
+fn the_glossary_is_sorted_and_lists_each_term_once() {
     let words = first_column(&read("docs/glossary.md"), "| word |");
     assert!(words.len() > 10);
     assert!(words.is_sorted_by(|a, b| a < b), "{words:?}");
@@ -174,7 +174,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn links_between_documents_lead_somewhere() {
+fn links_between_documents_resolve() {
     let mut documents = Vec::new();
     documents_below(".", &mut documents);
     assert!(documents.len() > 50, "{documents:?}");

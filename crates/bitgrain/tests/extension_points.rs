@@ -110,7 +110,7 @@ fn files_below(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
 
 /// Decisions, benchmarks and the changelog describe the past and keep the counts of their time.
 #[test]
-fn the_number_of_dtypes_is_the_same_everywhere() {
+fn the_number_of_dtypes_is_the_same_on_every_backend() {
     let mut files = vec![root().join("README.md")];
     for folder in ["docs", "spec", "crates", "bindings/python/python"] {
         files_below(&root().join(folder), &[".md", ".rs", ".py"], &mut files);
@@ -144,7 +144,7 @@ fn python_has_a_class_for_every_kind_of_layer() {
     }
     assert_eq!(kinds, Layer::KINDS.into(), "values of `kind` in {path}");
     let tests = read("bindings/python/tests/test_weights_network.py");
-    let built = section(&tests, "def test_every_kind_of_layer_can_be_built_and_comes_back", "\n\n\n");
+    let built = section(&tests, "def test_every_kind_of_layer_can_be_built_and_round_trips", "\n\n\n");
     for name in exported.split('"').skip(1).step_by(2).filter(|name| *name != "Layer") {
         assert!(built.contains(&format!("layers.{name}(")), "the test of every kind of layer does not build `{name}`");
     }

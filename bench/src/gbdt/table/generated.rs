@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_of_like_size_and_some_values_are_missing() {
+    fn classes_have_similar_sizes_and_some_values_are_missing() {
         let table = RECIPES[0].make(Pace::Quick);
         let ones = table.train.targets.iter().sum::<f32>() / table.train.targets.len() as f32;
         let missing = table.train.features.iter().filter(|value| value.is_nan()).count();

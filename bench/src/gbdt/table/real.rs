@@ -171,7 +171,7 @@ mod tests {
     const ADULT: &Files = &FILES[2];
 
     #[test]
-    fn words_become_codes_in_order_and_question_marks_are_missing() {
+    fn strings_become_ordered_codes_and_question_marks_are_missing() {
         let text =
             "39, b, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, x, <=50K\n50, a, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, >50K\n";
         let table = ADULT.parse(text, None).expect("a table");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fifth_row_is_held_back_unless_there_is_a_file_for_it() {
+    fn every_fifth_row_is_held_out_unless_there_is_a_validation_file() {
         let line = |target: usize| format!("{target}\t1\t2\n");
         let text: String = (0..10).map(line).collect();
         let files = &FILES[0];

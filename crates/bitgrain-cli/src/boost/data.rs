@@ -127,7 +127,7 @@ impl Source {
 
 impl TableFile {
     /// Prints the objective and the reason if it was inferred.
-    pub(crate) fn say_why(&self) {
+    pub(crate) fn print_reason(&self) {
         if let Some(reason) = self.table.reason() {
             eprintln!(
                 "objective {}: {}; choose another with --objective",

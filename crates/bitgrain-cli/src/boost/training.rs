@@ -40,7 +40,7 @@ pub(crate) fn train(
     let objective = learned.table.objective()?;
     let metrics = source.metrics(&*objective)?;
     let bar = RoundBar::new("training");
-    interrupt::ask_first();
+    interrupt::install();
     let params = settings.params(Some(learned.table.objective_name()))?;
     let rounds_wanted = params.n_estimators;
     let stops_early = params.early_stopping_rounds.is_some();
@@ -56,7 +56,7 @@ pub(crate) fn train(
     }
     let training = trainer.on_round(|round| show(&bar, round)).train(&mut data)?;
     bar.finish();
-    if interrupt::asked() {
+    if interrupt::is_requested() {
         let rounds = training.history.len();
         eprintln!("stopped by Ctrl-C after {rounds} of {rounds_wanted} rounds; the model trained so far is kept");
     }
@@ -74,7 +74,7 @@ pub(crate) fn train(
 
 pub(crate) fn show(bar: &RoundBar, round: &Round<'_>) -> ControlFlow<()> {
     bar.at(round.index + 1, round.total, &written(round.metrics));
-    if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if interrupt::is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Formats metrics as `valid auc 0.816  train auc 0.83`.

@@ -184,7 +184,7 @@ fn write_text(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), 
         writeln!(out, "optimum   SNR of the best quantizer with as many levels and one scale, for normal weights")?;
         writeln!(out, "limit     highest possible SNR at as many bits per weight, for normal weights\n")?;
     }
-    left_out(comparison, out)?;
+    write_skipped(comparison, out)?;
     let (all, equal) = (comparison.tensors.len(), comparison.tensors.iter().filter(|row| row.is_equal()).count());
     let ModelComparison { overall, first_bytes, second_bytes, .. } = comparison;
     let (ratio, change) = comparison.size_change();
@@ -205,7 +205,7 @@ fn write_text(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), 
 }
 
 /// Lists the tensors that were not compared, or whose errors are infinite.
-fn left_out(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), CliError> {
+fn write_skipped(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), CliError> {
     for (title, names) in [("first", &comparison.only_in_first), ("second", &comparison.only_in_second)] {
         for name in names {
             writeln!(out, "only in the {title} model: {}", printable(name))?;

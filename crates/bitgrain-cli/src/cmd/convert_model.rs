@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    super::predict::refuse_over(&args.output, [&args.input])?;
+    super::predict::ensure_not_input(&args.output, [&args.input])?;
     let model = Model::load(&args.input)?;
     save(&model, &args.output)?;
     let size = |path: &PathBuf| Size(std::fs::metadata(path).map_or(0, |file| file.len()));

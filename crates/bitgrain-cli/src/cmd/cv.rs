@@ -88,7 +88,7 @@ fn measured(args: &Args) -> Result<Report, CliError> {
     args.settings.params(None)?;
     let all = args.source.read(None)?;
     let params = args.settings.params(Some(all.table.objective_name()))?;
-    all.say_why();
+    all.print_reason();
     let start = Instant::now();
     let data = all.table.dataset(&args.settings.quantizer()?, None)?;
     let bar = Arc::new(RoundBar::new("fold"));

@@ -11,7 +11,7 @@ use bitgrain::nn::model::convert::FormatChoice;
 use bitgrain::nn::network::embed::{SentenceEncoder, most_alike, save_npy};
 use serde::Serialize;
 
-use super::predict::{check_place, refuse_over};
+use super::predict::{check_output_path, ensure_not_input};
 use crate::error::CliError;
 use crate::printable::shortened;
 use crate::progress::RoundBar;
@@ -34,9 +34,9 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Sentences to embed.
     #[arg(value_name = "SENTENCE", required_unless_present = "file")]
-    texts: Vec<String>,
+    sentences: Vec<String>,
     /// File with one sentence per line; - reads standard input.
-    #[arg(long, value_name = "FILE", conflicts_with = "texts")]
+    #[arg(long, value_name = "FILE", conflicts_with = "sentences")]
     file: Option<PathBuf>,
     /// Format of the weight matrices, optionally with its calibration, such as int2@mse; `bitgrain quantize --help`
     /// lists the formats.
@@ -65,7 +65,7 @@ const MOST_SHOWN: usize = 1000;
 /// Report of the command.
 #[derive(Serialize)]
 struct Embedded {
-    texts: usize,
+    sentences: usize,
     dims: usize,
     format: String,
     /// Size of the weights in that format.
@@ -80,14 +80,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("npy")) {
             return Err(CliError::NotNpy { path: path.clone() });
         }
-        check_place(path)?;
-        refuse_over(path, args.file.iter())?;
+        check_output_path(path)?;
+        ensure_not_input(path, args.file.iter())?;
     }
-    let texts = texts(args)?;
+    let sentences = sentences(args)?;
     if args.tokens {
-        return tokens(args, &texts, out);
+        return tokens(args, &sentences, out);
     }
-    let (mut done, vectors) = on_threads(args.threads, || embed(args, &texts))??;
+    let (mut done, vectors) = on_threads(args.threads, || embed(args, &sentences))??;
     if let Some(path) = &args.output {
         save_npy(path, &vectors, done.dims)?;
     }
@@ -96,12 +96,12 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         serde_json::to_writer(&mut *out, &done)?;
         return Ok(writeln!(out)?);
     }
-    if args.output.is_none() && texts.len() <= MOST_SHOWN {
-        write!(out, "{}", alike(&texts, &vectors))?;
+    if args.output.is_none() && sentences.len() <= MOST_SHOWN {
+        write!(out, "{}", similarity_table(&sentences, &vectors))?;
         writeln!(out)?;
     }
     let (megabytes, rate) = (megabytes(done.bytes), speed(&done));
-    let Embedded { texts: count, dims, format, .. } = done;
+    let Embedded { sentences: count, dims, format, .. } = done;
     Ok(writeln!(
         out,
         "{count} sentences, {dims} dimensions, {format}: {megabytes:.1} MB of weights, {rate:.0} sentences/s"
@@ -115,8 +115,8 @@ fn format(text: &str) -> Result<WeightFormat, CliError> {
     }
 }
 
-fn texts(args: &Args) -> Result<Vec<String>, CliError> {
-    let Some(path) = &args.file else { return Ok(args.texts.clone()) };
+fn sentences(args: &Args) -> Result<Vec<String>, CliError> {
+    let Some(path) = &args.file else { return Ok(args.sentences.clone()) };
     let read = if path == Path::new("-") {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text).map(|_| text)
@@ -127,16 +127,16 @@ fn texts(args: &Args) -> Result<Vec<String>, CliError> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-fn tokens(args: &Args, texts: &[String], out: &mut impl Write) -> Result<(), CliError> {
+fn tokens(args: &Args, sentences: &[String], out: &mut impl Write) -> Result<(), CliError> {
     let encoder = SentenceEncoder::open(&args.model)?;
-    for text in texts {
+    for text in sentences {
         let ids: Vec<String> = encoder.tokens(text).iter().map(u32::to_string).collect();
         writeln!(out, "{}", ids.join(" "))?;
     }
     Ok(())
 }
 
-fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), CliError> {
+fn embed(args: &Args, sentences: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), CliError> {
     let mut encoder = SentenceEncoder::open(&args.model)?;
     if args.to != WeightFormat::from(DType::Float32) {
         encoder.morph(args.to)?;
@@ -145,23 +145,23 @@ fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), Cli
     }
     let bar = RoundBar::of("embedding", "sentences");
     let start = Instant::now();
-    let mut vectors = Vec::with_capacity(texts.len());
-    for some in texts.chunks(STEP) {
-        bar.at(vectors.len(), texts.len(), "");
+    let mut vectors = Vec::with_capacity(sentences.len());
+    for some in sentences.chunks(STEP) {
+        bar.at(vectors.len(), sentences.len(), "");
         vectors.extend(encoder.embed(some)?);
     }
     bar.finish();
     let seconds = start.elapsed().as_secs_f64();
     let (dims, bytes, format) = (encoder.dims(), encoder.bytes()?, FormatChoice::To(args.to).to_string());
-    Ok((Embedded { texts: texts.len(), dims, format, bytes, seconds, vectors: None }, vectors))
+    Ok((Embedded { sentences: sentences.len(), dims, format, bytes, seconds, vectors: None }, vectors))
 }
 
 /// Returns a table of each sentence and the most similar other one.
-fn alike(texts: &[String], vectors: &[Vec<f32>]) -> Table {
+fn similarity_table(sentences: &[String], vectors: &[Vec<f32>]) -> Table {
     let mut table = Table::new(&["sentence", "most similar", "cosine"], 2);
-    for (at, text) in texts.iter().enumerate() {
+    for (at, text) in sentences.iter().enumerate() {
         let (other, cosine) = match most_alike(vectors, at) {
-            Some((other, cosine)) => (shortened(&texts[other], 60), format!("{cosine:.4}")),
+            Some((other, cosine)) => (shortened(&sentences[other], 60), format!("{cosine:.4}")),
             None => (String::new(), String::new()),
         };
         table.row([shortened(text, 60), other, cosine]);
@@ -176,5 +176,5 @@ fn megabytes(bytes: usize) -> f64 {
 
 #[expect(clippy::cast_precision_loss, reason = "to show")]
 fn speed(done: &Embedded) -> f64 {
-    done.texts as f64 / done.seconds.max(1e-9)
+    done.sentences as f64 / done.seconds.max(1e-9)
 }

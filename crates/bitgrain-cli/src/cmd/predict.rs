@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Err(TableError::UnknownOutput { path: path.to_owned() }.into());
     }
     if let Some(path) = &args.output {
-        refuse_over(path, [&args.data, &args.model])?;
+        ensure_not_input(path, [&args.data, &args.model])?;
     }
     let table = on_threads(args.threads, || predicted(args))??;
     match &args.output {
@@ -89,11 +89,12 @@ fn predicted(args: &Args) -> Result<Table, CliError> {
 
 /// Reads the model's columns, with the precision in which the model compares values.
 fn read(args: &Args, model: &Model) -> Result<Matrix, CliError> {
-    let has_texts = |input: &&Input| matches!(&input.kind, InputKind::Categorical { labels, .. } if !labels.is_empty());
+    let has_labels =
+        |input: &&Input| matches!(&input.kind, InputKind::Categorical { labels, .. } if !labels.is_empty());
     let name = |input: &Input| input.name.clone();
     let options = ReadOptions {
         header: args.no_header.then_some(false),
-        text: model.inputs.iter().filter(has_texts).map(name).collect(),
+        text: model.inputs.iter().filter(has_labels).map(name).collect(),
         only: Some(model.inputs.iter().map(name).collect()),
         numbers: match model.comparison {
             Comparison::F32 => Numbers::F32,
@@ -157,7 +158,7 @@ fn table(columns: Vec<Column>) -> Result<Table, CliError> {
 }
 
 /// Fails early, before the work is done, if the output cannot become a file.
-pub(super) fn check_place(output: &Path) -> Result<(), CliError> {
+pub(super) fn check_output_path(output: &Path) -> Result<(), CliError> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let reason = match output.metadata() {
         Ok(old) if old.is_file() => return Ok(()),
@@ -170,7 +171,10 @@ pub(super) fn check_place(output: &Path) -> Result<(), CliError> {
 }
 
 /// Fails if the output is one of the inputs.
-pub(super) fn refuse_over<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CliError> {
+pub(super) fn ensure_not_input<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), CliError> {
     if inputs.into_iter().any(|input| same_file(input, output)) {
         return Err(CliError::OverInput { path: output.to_owned() });
     }

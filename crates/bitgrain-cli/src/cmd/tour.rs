@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::predict::check_place;
+use super::predict::check_output_path;
 use crate::error::CliError;
 use crate::output::write_whole;
 use crate::tour::block::{Block, write_text};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Ok(());
     }
     let chapters = chosen(&args.chapters)?;
-    args.report.as_deref().map_or(Ok(()), check_place)?;
+    args.report.as_deref().map_or(Ok(()), check_output_path)?;
     let mut reports = Map::new();
     let mut pages: Vec<(&Chapter, Vec<Block>)> = Vec::new();
     for (i, chapter) in chapters.into_iter().enumerate() {

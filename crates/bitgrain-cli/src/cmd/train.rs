@@ -81,12 +81,12 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     if params.early_stopping_rounds.is_some() && args.valid.is_none() && args.valid_fraction.is_none() {
         return Err(CliError::NothingToWatch);
     }
-    refuse_over_input(args)?;
-    super::predict::check_place(&args.model)?;
+    ensure_output_is_not_input(args)?;
+    super::predict::check_output_path(&args.model)?;
     let base = args.base.as_ref().map(Model::load).transpose()?;
     let all = args.source.read(base.as_ref())?;
-    all.say_why();
-    let (learned, valid) = held_back(args, all, params.seed)?;
+    all.print_reason();
+    let (learned, valid) = split_validation(args, all, params.seed)?;
     let trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
     save(&trained.training.model, &args.model)?;
     let file_bytes = fs::metadata(&args.model).map_or(0, |file| file.len());
@@ -98,7 +98,7 @@ fn trained(args: &Args) -> Result<Report, CliError> {
 }
 
 /// Returns the training data, and the validation data if requested.
-fn held_back(args: &Args, all: TableFile, seed: u64) -> Result<(TableFile, Option<TableFile>), CliError> {
+fn split_validation(args: &Args, all: TableFile, seed: u64) -> Result<(TableFile, Option<TableFile>), CliError> {
     if let Some(path) = &args.valid {
         let valid = args.source.read_like(path, &all)?;
         return Ok((all, Some(valid)));
@@ -116,7 +116,7 @@ pub(super) fn save(model: &Model, path: &Path) -> Result<(), CliError> {
     Ok(model.save(path)?)
 }
 
-fn refuse_over_input(args: &Args) -> Result<(), CliError> {
+fn ensure_output_is_not_input(args: &Args) -> Result<(), CliError> {
     let inputs = [Some(&args.source.data), args.valid.as_ref()];
-    super::predict::refuse_over(&args.model, inputs.into_iter().flatten())
+    super::predict::ensure_not_input(&args.model, inputs.into_iter().flatten())
 }

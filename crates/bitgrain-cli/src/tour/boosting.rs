@@ -56,7 +56,7 @@ struct Row {
 }
 
 fn run() -> Result<Box<dyn Report>, CliError> {
-    let (table, missing) = made_up()?;
+    let (table, missing) = generate()?;
     let table = table.into_training(&ColumnRoles::target("bought"), None)?;
     let fold = Fold::hold_out(ROWS, table.strata(), HELD_BACK, 1);
     let (learned, held) = (table.select(&fold.train), table.select(&fold.valid));
@@ -99,7 +99,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
 }
 
 /// Returns a synthetic table of visitors of a shop, some of whom buy something, and the number of its missing values.
-fn made_up() -> Result<(Data, usize), CliError> {
+fn generate() -> Result<(Data, usize), CliError> {
     let mut random = fastrand::Rng::with_seed(5);
     let mut missing = 0;
     let (mut numbers, mut cities, mut bought) = (vec![Vec::new(); 8], Vec::new(), Vec::new());

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_holds_tables_and_charts_escapes_its_text_and_loads_nothing() {
+    fn a_page_has_tables_and_charts_escapes_text_and_loads_no_other_file() {
         let mut table = Table::new(&["format", "bytes"], 1);
         table.row(["<8 bit>".to_owned(), "10".to_owned()]);
         let chart = Block::chart("Bytes", &[10.0, 5.0], |value| ("a & b".to_owned(), *value, value.to_string()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use bitgrain::store::policy::{AbsentRule, PolicyConfig};
+use bitgrain::store::policy::{AbsentRule, PolicyConfig, Preset};
 use bitgrain::store::{Clock, StoreConfig, StoreStats, SyncMode, TensorStore, TierStats};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,10 +48,22 @@ struct Store {
     bytes_after: u64,
     seconds: f64,
     groups: Vec<Group>,
+    /// The same week under each policy.
+    policies: Vec<Week>,
     /// Number of tensors whose error exceeds their bound; must be 0.
     beyond_their_bound: usize,
     #[serde(skip)]
     stats: StoreStats,
+}
+
+/// The week under one policy.
+#[derive(Debug, Serialize)]
+struct Week {
+    policy: String,
+    bytes: u64,
+    /// Mean over all reads of the largest error in the embedding, relative to its largest value.
+    error_per_read: f64,
+    moves: usize,
 }
 
 /// Embeddings with similar numbers of reads.
@@ -65,26 +77,69 @@ struct Group {
 }
 
 fn run() -> Result<Box<dyn Report>, CliError> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let vectors: Vec<Vec<f32>> = (0..EMBEDDINGS).map(|_| embedding(&mut random)).collect();
+    let adr019 = live(&vectors, Preset::Adr019)?;
+    let careful = live(&vectors, Preset::Careful)?;
+    // As many bytes as ADR-019 takes, distributed by the error of reads.
+    let preset = Preset::Budget(adr019.stats.live_bytes);
+    let budget = live(&vectors, preset)?;
+    let week = |preset: Preset, lived: &Lived| Week {
+        policy: preset.to_string(),
+        bytes: lived.stats.live_bytes,
+        error_per_read: lived.error_per_read,
+        moves: lived.moves,
+    };
+    Ok(Box::new(Store {
+        embeddings: EMBEDDINGS,
+        dimensions: DIMENSIONS,
+        reads: careful.reads,
+        moves: careful.moves,
+        f32_bytes: (EMBEDDINGS * DIMENSIONS * 4) as u64,
+        bytes_at_first: careful.bytes_at_first,
+        bytes_after: careful.stats.live_bytes,
+        seconds: careful.seconds,
+        policies: vec![week(Preset::Careful, &careful), week(Preset::Adr019, &adr019), week(preset, &budget)],
+        beyond_their_bound: [&careful, &adr019, &budget].iter().map(|lived| lived.beyond_their_bound).sum(),
+        groups: careful.groups,
+        stats: careful.stats,
+    }))
+}
+
+/// A store after its week.
+struct Lived {
+    reads: u64,
+    moves: usize,
+    bytes_at_first: u64,
+    seconds: f64,
+    error_per_read: f64,
+    groups: Vec<Group>,
+    beyond_their_bound: usize,
+    stats: StoreStats,
+}
+
+/// Runs the week under a policy. The reads are the same for each.
+fn live(vectors: &[Vec<f32>], preset: Preset) -> Result<Lived, CliError> {
     let folder = tempfile::tempdir()?;
     let failed = || CliError::store(folder.path());
     let clock = Arc::new(Simulated(AtomicU64::new(START)));
-    // The store holds the only copy of these embeddings, so they are never evicted and keep at least 3 bits.
-    let policy = || PolicyConfig { absent: AbsentRule::Never, ..PolicyConfig::default() };
+    // The store holds the only copy of these embeddings, so they are never evicted.
+    let policy = || PolicyConfig { absent: AbsentRule::Never, ..preset.config() };
     let config =
         || StoreConfig { clock: clock.clone(), sync: SyncMode::OnSeal, policy: policy(), ..StoreConfig::default() };
-    let mut random = fastrand::Rng::with_seed(7);
-    let vectors: Vec<Vec<f32>> = (0..EMBEDDINGS).map(|_| embedding(&mut random)).collect();
     let start = Instant::now();
     let store = TensorStore::open(folder.path(), config()).map_err(failed())?;
     let mut batch = store.batch();
-    for (id, vector) in (0_u128..).zip(&vectors) {
+    for (id, vector) in (0_u128..).zip(vectors) {
         batch.put(id, &[DIMENSIONS], vector).map_err(failed())?;
     }
     batch.commit().map_err(failed())?;
     let bytes_at_first = store.stats().map_err(failed())?.live_bytes;
 
+    let mut random = fastrand::Rng::with_seed(8);
+    let largest: Vec<f32> = vectors.iter().map(|vector| vector.iter().fold(0.0, |max, x| x.abs().max(max))).collect();
     let mut reads = vec![0_u64; vectors.len()];
-    let mut moves = 0;
+    let (mut moves, mut errors) = (0, 0.0);
     let mut values = vec![0.0; DIMENSIONS];
     for tick in 0..TICKS {
         for read in 0..READS_PER_TICK {
@@ -92,6 +147,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
             let id = popular(&mut random);
             reads[id] += 1;
             store.get_into(id as u128, &mut values).map_err(failed())?;
+            errors += f64::from(farthest(&vectors[id], &values) / largest[id]);
         }
         let now = START + (tick + 1) * TEN_MINUTES;
         clock.0.store(now, Ordering::Relaxed);
@@ -104,20 +160,15 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let store = TensorStore::open(folder.path(), config()).map_err(failed())?;
     let stats = store.stats().map_err(failed())?;
     let seconds = start.elapsed().as_secs_f64();
-    let (groups, beyond_their_bound) = looked_at(&store, &vectors, &reads).map_err(failed())?;
-    Ok(Box::new(Store {
-        embeddings: EMBEDDINGS,
-        dimensions: DIMENSIONS,
-        reads: reads.iter().sum(),
-        moves,
-        f32_bytes: (EMBEDDINGS * DIMENSIONS * 4) as u64,
-        bytes_at_first,
-        bytes_after: stats.live_bytes,
-        seconds,
-        groups,
-        beyond_their_bound,
-        stats,
-    }))
+    let (groups, beyond_their_bound) = measure_groups(&store, vectors, &reads).map_err(failed())?;
+    let reads: u64 = reads.iter().sum();
+    let error_per_read = errors / (TICKS * READS_PER_TICK) as f64;
+    Ok(Lived { reads, moves, bytes_at_first, seconds, error_per_read, groups, beyond_their_bound, stats })
+}
+
+/// Returns the largest difference between two vectors.
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
 /// Returns a vector near one of 20 cluster centers, as sentence embeddings on a few subjects are.
@@ -136,7 +187,7 @@ fn popular(random: &mut fastrand::Rng) -> usize {
 }
 
 /// Reads all tensors; returns precision and cosine of each group, and the number of tensors that exceed their bound.
-fn looked_at(
+fn measure_groups(
     store: &TensorStore,
     vectors: &[Vec<f32>],
     reads: &[u64],
@@ -151,8 +202,7 @@ fn looked_at(
         let (mut bits, mut cosines) = (0.0, 0.0);
         for &id in ids {
             let tensor = store.get(id as u128)?;
-            let off = vectors[id].iter().zip(&tensor.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            beyond += usize::from(off > tensor.provenance.bound);
+            beyond += usize::from(farthest(&vectors[id], &tensor.values) > tensor.provenance.bound);
             bits += f64::from(tensor.provenance.bits);
             cosines += cosine(&vectors[id], &tensor.values);
         }
@@ -176,6 +226,11 @@ impl Report for Store {
             let [bits, cosine] = [group.mean_bits, group.mean_cosine].map(digits);
             table.row([group.name.to_owned(), group.tensors.to_string(), group.reads.to_string(), bits, cosine]);
         }
+        let mut policies = Table::new(&["policy", "bytes", "error per read", "moves"], 1);
+        for week in &self.policies {
+            let error = format!("{} %", digits(100.0 * week.error_per_read));
+            policies.row([week.policy.clone(), Size(week.bytes).to_string(), error, week.moves.to_string()]);
+        }
         let mut tiers = Vec::new();
         // Writing to a vector cannot fail.
         let _ = chart::write(&self.stats, &mut tiers);
@@ -184,7 +239,7 @@ impl Report for Store {
         let bytes = |tier: &&TierStats| (tier.tier.name().to_owned(), tier.bytes as f64, Size(tier.bytes).to_string());
         vec![
             Block::text(format!(
-                "{} reads in a simulated week, one tick every ten minutes; {} tensors were re-encoded with fewer bits; {:.1} s in total.",
+                "{} reads in a simulated week under the default policy, one tick every ten minutes; {} tensors were re-encoded with fewer bits; {:.1} s in total.",
                 self.reads, self.moves, self.seconds
             )),
             Block::Terminal(String::from_utf8_lossy(&tiers).into_owned()),
@@ -193,6 +248,8 @@ impl Report for Store {
                 (group.name.to_owned(), group.mean_bits, digits(group.mean_bits))
             }),
             Block::Table(table),
+            Block::text("The same week under each policy; the budget is the size that `adr019` reaches.".to_owned()),
+            Block::Table(policies),
             Block::text(format!(
                 "{} of f32 took {} after the first write and take {} now. After reopening the store, {} tensors have an error \
                  above their bound.",

@@ -131,7 +131,7 @@ fn the_rows_cover_every_subcommand_and_succeed() {
 }
 
 #[test]
-fn inputs_that_are_missing_empty_or_folders_are_refused() {
+fn missing_empty_and_directory_inputs_are_rejected() {
     let folder = folder();
     for row in rows() {
         for at in marked(row, '{') {
@@ -147,7 +147,7 @@ fn inputs_that_are_missing_empty_or_folders_are_refused() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind() {
+fn unwritable_outputs_are_rejected_and_leave_no_files() {
     let folder = folder();
     let path = folder.path();
     for row in rows() {
@@ -187,7 +187,7 @@ fn a_closed_pipe_is_success_for_every_command() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn standard_output_that_is_full_is_an_error_for_every_command() {
+fn a_full_standard_output_is_an_error_for_every_command() {
     let fixture = folder();
     let help = subcommands().into_iter().map(|words| words.join(" ") + " --help").chain(["--help".to_owned()]);
     for row in rows().map(str::to_owned).chain(help) {

@@ -7,7 +7,7 @@ use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
 use crate::made::{at, folder, gguf, json, printed, quantized, refused, safetensors, two_layers, values};
 
 #[test]
-fn every_figure_of_a_quantized_model_is_there() {
+fn every_figure_of_a_quantized_model_is_present() {
     let folder = folder("compare_figures");
     let (model, small) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
     two_layers(&model);
@@ -33,7 +33,7 @@ fn every_figure_of_a_quantized_model_is_there() {
 }
 
 #[test]
-fn a_model_is_the_same_as_itself() {
+fn a_model_compared_with_itself_has_no_error() {
     let folder = folder("compare_same");
     let model = at(&folder, "a.safetensors");
     two_layers(&model);
@@ -69,7 +69,7 @@ fn threads_do_not_change_figures() {
 }
 
 #[test]
-fn tensors_come_in_the_order_that_is_asked_for() {
+fn tensors_are_listed_in_the_requested_order() {
     let folder = folder("compare_sort");
     let (model, small) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
     two_layers(&model);
@@ -136,7 +136,7 @@ fn models_that_cannot_be_compared_are_errors() {
 }
 
 #[test]
-fn an_exact_copy_and_an_infinitely_wrong_one_are_told_apart() {
+fn an_exact_copy_and_an_infinite_error_are_distinguished() {
     let folder = folder("compare_not_finite");
     let (one, other, page) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"), at(&folder, "report.html"));
     let (same, mut first) = (values(64, 2), values(64, 1));

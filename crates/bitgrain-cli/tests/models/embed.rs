@@ -36,7 +36,7 @@ fn model(name: &str) -> String {
 }
 
 #[test]
-fn texts_are_shown_with_those_that_are_like_them() {
+fn sentences_are_shown_with_the_most_similar_one() {
     let model = model("embed-shown");
     let shown = printed(&["embed", &model, "a dog", "a dogs run.", "a dog"]);
     assert!(shown.contains("| a dog") && shown.contains("1.0000"), "{shown}");
@@ -50,7 +50,7 @@ fn lines_of_a_file_become_rows_of_an_array() {
     let (lines, out) = (at(Path::new(&model), "lines.txt"), at(Path::new(&model), "out.npy"));
     fs::write(&lines, "a dog\n\nrun.\n").expect("a file");
     let said = json(&["embed", &model, "--file", &lines, "--to", "q8_0", "-o", &out, "--json"]);
-    assert_eq!((&said["texts"], &said["dims"], &said["format"]), (&3.into(), &SIZE.into(), &"q8_0".into()));
+    assert_eq!((&said["sentences"], &said["dims"], &said["format"]), (&3.into(), &SIZE.into(), &"q8_0".into()));
     assert!(said.get("vectors").is_none());
     let array = bitgrain::nn::ModelFile::open(&out).expect("an array");
     assert_eq!(array.tensors()[0].shape, [3, SIZE as u64]);

@@ -5,7 +5,7 @@ use std::fs;
 use crate::made::{at, folder, gguf, json, printed, quantized, refused, safetensors, two_layers, values};
 
 #[test]
-fn a_model_is_listed_with_its_totals() {
+fn a_model_is_listed_with_totals() {
     let folder = folder("inspect_listed");
     let (model, small) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
     two_layers(&model);
@@ -88,7 +88,7 @@ fn folders_and_shards_are_one_model() {
 }
 
 #[test]
-fn arrays_of_numpy_are_models_too() {
+fn numpy_arrays_are_models_too() {
     let folder = folder("inspect_npy");
     let literal = b"{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }\n";
     let file = [b"\x93NUMPY\x01\x00", &[58, 0][..], literal, &[1, 0, 2, 0]].concat();

@@ -113,7 +113,7 @@ fn make_plan(folder: &Path) {
 }
 
 #[test]
-fn every_combination_of_goals_candidates_and_rules_is_honored_or_refused() {
+fn every_combination_of_goals_candidates_and_rules_is_honored_or_rejected() {
     let folder = folder();
     make_plan(folder.path());
     let total = GOALS.len() * CANDIDATES.len() * SETTINGS.len() * RULES.len() * 2 * OUTPUTS.len();

@@ -121,7 +121,7 @@ fn check_written(path: &std::path::Path, full: &str, o: Options) {
 }
 
 #[test]
-fn every_combination_with_a_format_is_honored_or_refused() {
+fn every_combination_with_a_format_is_honored_or_rejected() {
     let folder = folder();
     let names = names();
     let total = names.len() * SCALES.len() * GROUPS.len() * METHODS.len() * 2 * OUTPUTS.len() * 2;
@@ -156,7 +156,7 @@ fn every_combination_with_a_format_is_honored_or_refused() {
 }
 
 #[test]
-fn a_group_length_in_the_name_is_kept_when_groups_are_asked_for() {
+fn a_group_length_in_the_name_is_kept_with_group_scaling() {
     let folder = folder();
     let options = ["model.safetensors", "out.safetensors", "--to", "int4/32", "--scale", "group"].map(str::to_owned);
     assert_eq!(refusal(&bitgrain(folder.path(), &options), &options), None);

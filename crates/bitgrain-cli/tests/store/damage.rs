@@ -14,7 +14,7 @@ fn damages(folder: &Path, store: &str) -> Value {
 }
 
 #[test]
-fn a_flipped_bit_is_found_and_named() {
+fn a_flipped_bit_is_detected_and_located() {
     let folder = folder();
     let folder = folder.path();
     printed(folder, &["compact", "s", "--all"]);
@@ -28,7 +28,7 @@ fn a_flipped_bit_is_found_and_named() {
 }
 
 #[test]
-fn a_store_that_does_not_open_has_all_of_its_damage_listed() {
+fn verify_lists_all_damage_of_a_store_that_does_not_open() {
     let folder = folder();
     let folder = folder.path();
     let files = segments(&folder.join("s"));
@@ -52,7 +52,7 @@ fn a_store_that_does_not_open_has_all_of_its_damage_listed() {
 }
 
 #[test]
-fn a_store_without_a_manifest_is_damaged_and_no_store_is_an_error() {
+fn a_store_without_a_manifest_is_damaged_and_a_missing_store_is_an_error() {
     let folder = folder();
     let folder = folder.path();
     for entry in fs::read_dir(folder.join("s")).expect("a folder").flatten() {

@@ -16,7 +16,7 @@ fn now() -> u64 {
 }
 
 #[test]
-fn times_in_another_unit_are_refused_and_simulated_ones_are_not() {
+fn times_in_another_unit_are_rejected_unless_simulated() {
     let folder = folder();
     let folder = folder.path();
     for wrong in [now() / 1000, now() * 1000, now() + 48 * HOUR] {
@@ -35,7 +35,7 @@ fn times_in_another_unit_are_refused_and_simulated_ones_are_not() {
 }
 
 #[test]
-fn a_tensor_from_the_future_steps_down_in_ticks_of_single_commands() {
+fn a_tensor_dated_in_the_future_steps_down_with_one_tick_per_process() {
     let folder = folder();
     let folder = folder.path();
     let ahead = StoreConfig {
@@ -59,7 +59,7 @@ fn a_tensor_from_the_future_steps_down_in_ticks_of_single_commands() {
 
 #[test]
 #[cfg(unix)]
-fn a_writer_keeps_others_out_though_its_lock_file_is_deleted() {
+fn deleting_the_lock_file_does_not_admit_a_second_writer() {
     let folder = folder();
     let folder = folder.path();
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");
@@ -76,7 +76,7 @@ fn a_writer_keeps_others_out_though_its_lock_file_is_deleted() {
 }
 
 #[test]
-fn a_store_that_is_written_to_verifies_without_an_alarm() {
+fn a_store_being_written_to_verifies_clean() {
     let folder = folder();
     let folder = folder.path();
     let config = StoreConfig { segment_bytes: 20_000, sync: SyncMode::OnSeal, ..StoreConfig::default() };
@@ -103,7 +103,7 @@ fn a_store_that_is_written_to_verifies_without_an_alarm() {
 }
 
 #[test]
-fn a_store_is_not_made_among_other_files() {
+fn a_store_is_not_created_among_other_files() {
     let folder = folder();
     let folder = folder.path();
     fs::create_dir(folder.join("papers")).expect("made");
@@ -115,7 +115,7 @@ fn a_store_is_not_made_among_other_files() {
 
 /// Simulates days of use with single commands (put, append, get, tick, rm, compact), and checks all values.
 #[test]
-fn days_of_single_commands_keep_what_was_put() {
+fn days_of_separate_processes_keep_every_put() {
     let folder = folder();
     let folder = folder.path();
     npy(folder, "small.npy", &[64], |at| at as f32 * 0.01);

@@ -5,7 +5,7 @@ use std::fs;
 use super::{error, folder, json, npy, printed, values};
 
 #[test]
-fn files_go_out_and_in_again() {
+fn exported_files_can_be_imported_again() {
     let folder = folder();
     let folder = folder.path();
     for file in ["all.npz", "all.safetensors"] {
@@ -30,7 +30,7 @@ fn files_go_out_and_in_again() {
 }
 
 #[test]
-fn a_tensor_of_several_pieces_comes_out_whole() {
+fn a_tensor_encoded_in_pieces_is_complete() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     // Larger than a piece of an export, and than a row group of Parquet.
@@ -49,13 +49,13 @@ fn a_tensor_of_several_pieces_comes_out_whole() {
 }
 
 #[test]
-fn columns_of_one_length_are_a_table() {
+fn columns_of_equal_length_form_a_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     fs::write(folder.join("t.csv"), "a,b,c\n1,2,x\n3,4,y\n5,6,z\n").expect("written");
     printed(folder, &["init", "s"]);
     let found = json(folder, &["import", "s", "t.csv", "--lossless"]);
-    assert_eq!((found["imported"].as_u64(), found["text_columns_left_out"].as_u64()), (Some(2), Some(1)));
+    assert_eq!((found["imported"].as_u64(), found["string_columns_skipped"].as_u64()), (Some(2), Some(1)));
     printed(folder, &["export", "s", "t.parquet"]);
     printed(folder, &["init", "other"]);
     printed(folder, &["import", "other", "t.parquet", "--lossless"]);
@@ -67,7 +67,7 @@ fn columns_of_one_length_are_a_table() {
 }
 
 #[test]
-fn a_value_beyond_f32_is_called_that() {
+fn a_value_beyond_f32_is_reported_as_out_of_range() {
     let folder = folder();
     let folder = folder.path();
     fs::write(folder.join("far.csv"), "x\n1.5\n1e300\n2\n").expect("written");
@@ -84,7 +84,7 @@ fn a_value_beyond_f32_is_called_that() {
 }
 
 #[test]
-fn two_tensors_for_one_id_are_refused_before_anything_is_put() {
+fn two_tensors_for_one_id_are_rejected_before_anything_is_put() {
     let folder = folder();
     let folder = folder.path();
     fs::create_dir(folder.join("other")).expect("made");
@@ -112,7 +112,7 @@ fn failed_writes_leave_no_files() {
 
 #[cfg(unix)]
 #[test]
-fn exported_files_are_as_readable_as_others() {
+fn exported_files_have_ordinary_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     let folder = folder.path();

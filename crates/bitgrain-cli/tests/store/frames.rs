@@ -3,7 +3,7 @@
 use super::{error, folder, json, npy, printed, values};
 
 #[test]
-fn frames_come_back_as_an_axis() {
+fn frames_are_exported_as_an_axis() {
     let folder = folder();
     let found = json(folder.path(), &["get", "s", "room", "--frames", "10..13"]);
     assert_eq!(found["shape"], serde_json::json!([3, 20]));
@@ -29,7 +29,7 @@ fn frames_are_appended_all_or_none() {
 }
 
 #[test]
-fn nothing_takes_the_place_of_frames_unless_that_is_said() {
+fn frames_are_replaced_only_on_request() {
     let folder = folder();
     let folder = folder.path();
     let said = error(folder, &["put", "s", "room", "m.npy"]);

@@ -6,7 +6,7 @@ use super::{error, folder, json, npy, printed, values};
 const ODD: [&str; 6] = ["with space", "line\nbreak", "../up/and\\away", "🙂é", "\"quoted\" \\n", "\u{1b}[31mred"];
 
 #[test]
-fn odd_names_reach_machines_as_they_are() {
+fn unusual_names_are_unchanged_in_json() {
     let folder = folder();
     let folder = folder.path();
     npy(folder, "x.npy", &[2], |at| at as f32);
@@ -34,7 +34,7 @@ fn odd_names_reach_machines_as_they_are() {
 }
 
 #[test]
-fn numbers_are_strings_that_say_so() {
+fn numeric_ids_are_strings_marked_as_numbers() {
     let folder = folder();
     let folder = folder.path();
     let largest = format!("#{}", u128::MAX);
@@ -59,7 +59,7 @@ fn numbers_are_strings_that_say_so() {
 }
 
 #[test]
-fn long_names_are_whole_for_machines_and_short_for_people() {
+fn long_names_are_complete_in_json_and_shortened_in_tables() {
     let folder = folder();
     let folder = folder.path();
     let long = "x".repeat(65_536);

@@ -5,7 +5,7 @@ use std::fs;
 use super::{bitgrain, error, folder, json, npy, printed, segments};
 
 #[test]
-fn bad_input_is_refused_with_a_reason() {
+fn invalid_input_is_rejected_with_a_reason() {
     let folder = folder();
     let folder = folder.path();
     npy(folder, "nan.npy", &[3], |at| if at == 1 { f32::NAN } else { 1.0 });
@@ -82,7 +82,7 @@ fn a_folder_that_cannot_be_written_to_can_be_read() {
 }
 
 #[test]
-fn a_file_of_a_newer_version_is_named() {
+fn a_newer_file_version_is_reported() {
     let folder = folder();
     let folder = folder.path();
     let path = segments(&folder.join("s")).remove(0);

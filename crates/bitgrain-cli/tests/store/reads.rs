@@ -3,7 +3,7 @@
 use super::{folder, json, npy, printed, segments};
 
 #[test]
-fn a_read_leaves_no_segment_if_it_says_nothing_new() {
+fn a_second_read_within_a_period_writes_no_segment() {
     let folder = folder();
     let folder = folder.path();
     // `m` was just put, and an access within the same ten minutes is not recorded. If a new period begins during the
@@ -19,7 +19,7 @@ fn a_read_leaves_no_segment_if_it_says_nothing_new() {
 }
 
 #[test]
-fn a_read_after_a_while_is_written_down() {
+fn a_read_after_a_while_is_recorded() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let hour = 3_600_000;

@@ -23,7 +23,7 @@ fn place_of(path: &Path, text: &str) -> usize {
 }
 
 #[test]
-fn a_sound_store_is_copied_as_it_is() {
+fn an_undamaged_store_is_copied_unchanged() {
     let folder = folder();
     let folder = folder.path();
     printed(folder, &["pin", "s", "m", "hot"]);
@@ -71,7 +71,7 @@ fn readable_tensors_are_copied_and_lost_ones_named() {
 }
 
 #[test]
-fn a_store_that_does_not_open_is_saved_but_for_what_is_gone() {
+fn a_store_that_does_not_open_is_salvaged_except_for_lost_data() {
     let folder = folder();
     let folder = folder.path();
     let files = segments(&folder.join("s"));
@@ -85,7 +85,7 @@ fn a_store_that_does_not_open_is_saved_but_for_what_is_gone() {
 }
 
 #[test]
-fn frames_before_the_first_damage_are_saved() {
+fn frames_before_the_first_damage_are_salvaged() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::CodecErr;
 
-/// Number format of a weight. [`Scaling`](crate::weight::Scaling) says which weights share a scale.
+/// Number format of a weight. [`Scaling`](crate::weight::Scaling) determines which weights share a scale.
 ///
 /// ```
 /// use bitgrain_codec::weight::DType;
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_different_and_parse_back() {
+    fn names_are_distinct_and_parse_back() {
         for (i, dtype) in DType::ALL.into_iter().enumerate() {
             assert_eq!(dtype.name().parse(), Ok(dtype));
             assert!(DType::ALL[..i].iter().all(|other| other.name() != dtype.name()));

@@ -17,8 +17,8 @@ impl WeightFormat {
     ///
     /// Rows of whole blocks keep the format. Other multiples of 32 get the formats with blocks of 32 that are not larger
     /// than this one, so that a file outgrows the request as little as possible, or the smallest ones if all are larger.
-    /// The remaining rows, and ternary blocks, get the dtype with as many bits or the next more, with a scale per 32
-    /// weights.
+    /// The remaining rows, and ternary blocks, get the dtype with as many bits, or the next wider one, with a scale per
+    /// 32 weights.
     ///
     /// ```
     /// use bitgrain_codec::weight::WeightFormat;
@@ -46,7 +46,7 @@ impl WeightFormat {
         if !narrow_fits {
             return Vec::new();
         }
-        // Blocks have the same size in every row, so one block tells.
+        // Blocks have the same size in every row, so checking one block is enough.
         let bits = |format: Self| format.bits_per_weight(1, format.block()).unwrap_or(f64::INFINITY);
         let narrow = NARROW.map(Self::Ggml);
         let smallest = narrow.iter().map(|format| bits(*format)).fold(f64::INFINITY, f64::min);
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fallback_takes_the_rows() {
+    fn every_fallback_fits_the_rows() {
         let wide = WeightFormat::all().filter(|format| format.block() > 1);
         for (format, cols) in wide.flat_map(|format| [1, 10, 32, 96, 256, 300].map(|cols| (format, cols))) {
             let all = format.fallbacks(cols, |_| true);

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_none_are_refused() {
+    fn unknown_names_are_rejected() {
         for name in ["", "int3", "int4/", "int4/x", "q4_0/32", "/"] {
             assert_eq!(name.parse::<WeightFormat>(), Err(CodecErr::UnknownFormat), "{name}");
         }

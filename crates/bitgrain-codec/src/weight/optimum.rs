@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn more_levels_are_better_across_the_end_of_the_table() {
+    fn the_optimum_increases_with_the_number_of_levels_beyond_the_table() {
         let errors = [2.0, 3.0, 4.0, 8.0, 15.0, 16.0, 32.0, 64.0, 255.0, 256.0, 65536.0].map(scalar);
         assert!(errors.is_sorted_by(|a, b| a > b), "{errors:?}");
     }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_that_is_not_finite_is_refused() {
+    fn a_scale_that_is_not_finite_is_rejected() {
         let mut bytes = [0; 2 * BYTES];
         bytes[BYTES..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
         assert_eq!(decode(&bytes, &mut [0.0; 2 * WEIGHTS]), Err(CodecErr::InvalidScale { index: WEIGHTS }));

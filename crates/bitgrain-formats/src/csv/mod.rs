@@ -1,7 +1,7 @@
 //! CSV records and fields, as in RFC 4180. Spec: `spec/tables.md#csv`.
 //!
-//! [`Records`] iterates over bytes and borrows their fields; only fields with doubled quotes are copied. Numbers and
-//! strings are told apart by the caller.
+//! [`Records`] iterates over bytes and borrows their fields; only fields with doubled quotes are copied. The caller
+//! distinguishes numbers from strings.
 
 mod error;
 mod records;

@@ -23,7 +23,7 @@ pub enum GgufError {
         version: u32,
     },
     /// The file ends inside its header.
-    #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
+    #[error("{what} needs {needed} bytes at offset {offset}, but only {left} are left")]
     Truncated {
         /// Field being read, with its key or tensor.
         what: String,
@@ -35,7 +35,7 @@ pub enum GgufError {
         left: u64,
     },
     /// A count of keys, tensors or elements that exceeds the bytes left.
-    #[error("{count} {what} need at least {least} bytes each, {left} bytes are left")]
+    #[error("{count} {what} need at least {least} bytes each, but only {left} bytes are left")]
     Count {
         /// Item being counted, with its key if it has one.
         what: String,
@@ -185,7 +185,7 @@ pub enum GgufError {
         expected: u64,
     },
     /// A tensor that extends past the end of the file.
-    #[error("tensor `{tensor}` needs {bytes} bytes at file offset {start}, {left} are left")]
+    #[error("tensor `{tensor}` needs {bytes} bytes at file offset {start}, but only {left} are left")]
     PastEnd {
         /// Name of the tensor.
         tensor: String,

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_names_are_unique_and_lead_back() {
+    fn ids_and_names_are_unique_and_round_trip() {
         assert!(TensorType::ALL.is_sorted_by(|a, b| a.id() < b.id()));
         for kind in TensorType::ALL {
             assert_eq!(TensorType::from_id(kind.id()), Some(kind));

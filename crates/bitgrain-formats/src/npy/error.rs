@@ -19,7 +19,7 @@ pub enum NpyError {
         minor: u8,
     },
     /// The file ends inside its header.
-    #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
+    #[error("{what} needs {needed} bytes at offset {offset}, but only {left} are left")]
     Truncated {
         /// Field being read.
         what: &'static str,
@@ -76,7 +76,7 @@ pub enum NpyError {
         shape: Vec<u64>,
     },
     /// The elements extend past the end of the file.
-    #[error("the array data needs {needed} bytes at offset {start}, {left} are left")]
+    #[error("the array data needs {needed} bytes at offset {start}, but only {left} are left")]
     PastEnd {
         /// Offset of the data.
         start: u64,

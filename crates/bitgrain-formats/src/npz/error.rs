@@ -22,7 +22,7 @@ pub enum NpzError {
         offset: u64,
     },
     /// A record that extends past the available bytes.
-    #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
+    #[error("{what} needs {needed} bytes at offset {offset}, but only {left} are left")]
     Truncated {
         /// Record being read.
         what: &'static str,
@@ -68,7 +68,7 @@ pub enum NpzError {
         method: u16,
     },
     /// A member that extends past the end of the file.
-    #[error("member `{member}` needs {needed} bytes at offset {start}, {left} are left")]
+    #[error("member `{member}` needs {needed} bytes at offset {start}, but only {left} are left")]
     PastEnd {
         /// Name of the member.
         member: String,

@@ -7,7 +7,7 @@ use super::{Dtype, MAX_HEADER, METADATA_KEY};
 #[non_exhaustive]
 pub enum SafetensorsError {
     /// The file ends inside its header.
-    #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
+    #[error("{what} needs {needed} bytes at offset {offset}, but only {left} are left")]
     Truncated {
         /// Field being read.
         what: &'static str,

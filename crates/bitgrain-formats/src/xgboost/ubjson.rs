@@ -60,7 +60,7 @@ impl<'de> Ubjson<'de> {
 
     fn take(&mut self, len: usize) -> Result<&'de [u8], Fault> {
         let Some(taken) = self.bytes[self.at..].get(..len) else {
-            return fault(format!("{len} bytes are needed, {} are left", self.left()));
+            return fault(format!("{len} bytes are needed, but only {} are left", self.left()));
         };
         self.at += len;
         Ok(taken)
@@ -109,7 +109,7 @@ impl<'de> Ubjson<'de> {
         let len = self.whole(marker)?;
         match usize::try_from(len) {
             Ok(len) if len <= self.left() => Ok(len),
-            _ => fault(format!("a length of {len}, {} bytes are left", self.left())),
+            _ => fault(format!("the length is {len}, but only {} bytes are left", self.left())),
         }
     }
 
@@ -164,7 +164,9 @@ impl<'de> Ubjson<'de> {
         let left = self.len()?;
         match left.checked_mul(least) {
             Some(bytes) if bytes <= self.left() => Ok(Items { kind, left: Some(left) }),
-            _ => fault(format!("{left} items of {least} bytes, {} bytes are left", self.left())),
+            _ => {
+                fault(format!("{left} items of at least {least} bytes do not fit the {} remaining bytes", self.left()))
+            }
         }
     }
 }

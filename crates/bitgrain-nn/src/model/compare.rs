@@ -136,7 +136,7 @@ pub fn compare(
     let (mut sums, mut count, mut broken) = (ErrorSums::default(), 0, 0);
     for a in first.tensors() {
         let Some(b) = in_second.get(a.name.as_str()) else { continue };
-        pieces::go_on(progress)?;
+        pieces::check_interrupt(progress)?;
         progress.tensor(&a.name);
         match row(a, b) {
             Ok((row, here, weights)) => {

@@ -34,7 +34,7 @@ impl ImportanceMatrix {
                 }
                 None => &tensor.name,
             };
-            usable(&mut values, tensor)?;
+            check_importances(&mut values, tensor)?;
             all.insert(name.to_owned(), values);
         }
         Ok(Self(all))
@@ -79,7 +79,7 @@ impl ImportanceMatrix {
 
 /// Rejects negative and non-finite importances. A row of all zeros carries no information and would divide by zero
 /// later, so it becomes a row of ones.
-fn usable(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError> {
+fn check_importances(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError> {
     if let Some(index) = values.iter().position(|value| !value.is_finite() || *value < 0.0) {
         return Err(ModelFileError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
     }

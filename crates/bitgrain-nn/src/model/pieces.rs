@@ -20,7 +20,7 @@ pub trait Progress: Sync {
 }
 
 /// Returns [`ModelFileError::Interrupted`] if `progress` cancels.
-pub(crate) fn go_on(progress: &dyn Progress) -> Result<(), ModelFileError> {
+pub(crate) fn check_interrupt(progress: &dyn Progress) -> Result<(), ModelFileError> {
     if progress.stopped() { Err(ModelFileError::Interrupted) } else { Ok(()) }
 }
 

@@ -50,7 +50,7 @@ impl InputBatch {
     /// # Errors
     /// Returns [`NetworkError::Places`] if the number of positions differs.
     pub fn with_mask(mut self, mask: Vec<bool>) -> Result<Self, NetworkError> {
-        self.check_places("mask length", mask.len())?;
+        self.check_positions("mask length", mask.len())?;
         self.mask = Some(mask.into());
         Ok(self)
     }
@@ -60,12 +60,12 @@ impl InputBatch {
     /// # Errors
     /// Returns [`NetworkError::Places`] if the number of positions differs.
     pub fn with_types(mut self, types: Vec<usize>) -> Result<Self, NetworkError> {
-        self.check_places("number of token types", types.len())?;
+        self.check_positions("number of token types", types.len())?;
         self.types = Some(types.into());
         Ok(self)
     }
 
-    fn check_places(&self, what: &'static str, found: usize) -> Result<(), NetworkError> {
+    fn check_positions(&self, what: &'static str, found: usize) -> Result<(), NetworkError> {
         let wanted = self.count * self.dims[0];
         if found == wanted { Ok(()) } else { Err(NetworkError::Places { what, wanted, found }) }
     }

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_weight_that_is_not_finite_is_named() {
+    fn the_first_non_finite_weight_is_reported() {
         let mut weights = weights(4 * PIECE);
         for at in [2 * PIECE + 5, 2 * PIECE + 6, 4 * PIECE - 1] {
             weights[at] = f32::NAN;

@@ -61,7 +61,7 @@ impl<'a> Site<'a> {
     }
 
     /// Creates the error for an input shape that the layer does not accept.
-    pub(crate) fn refuse(&self, wanted: &'static str) -> NetworkError {
+    pub(crate) fn shape_error(&self, wanted: &'static str) -> NetworkError {
         NetworkError::Shape { layer: self.path.clone(), kind: self.kind, wanted, found: self.shape.clone() }
     }
 
@@ -77,14 +77,14 @@ impl<'a> Site<'a> {
 
     /// Returns the last dimension of the input, which must be fixed.
     pub(crate) fn last(&self) -> Result<usize, NetworkError> {
-        self.shape.last().ok_or_else(|| self.refuse("a fixed last dimension"))
+        self.shape.last().ok_or_else(|| self.shape_error("a fixed last dimension"))
     }
 
     /// Returns the vector length of an input that must be a sequence of vectors.
     pub(crate) fn sequence(&self) -> Result<usize, NetworkError> {
         match self.shape.dims() {
             [_, Some(len)] => Ok(*len),
-            _ => Err(self.refuse("sequences of vectors")),
+            _ => Err(self.shape_error("sequences of vectors")),
         }
     }
 }

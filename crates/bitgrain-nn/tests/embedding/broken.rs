@@ -33,7 +33,7 @@ fn missing_files_are_named() {
 }
 
 #[test]
-fn other_kinds_of_models_are_refused_by_what_they_say() {
+fn other_kinds_of_models_are_rejected_by_name() {
     for (setting, value) in [
         ("model_type", json!("mpnet")),
         ("position_embedding_type", json!("relative_key")),
@@ -53,7 +53,7 @@ fn other_kinds_of_models_are_refused_by_what_they_say() {
 }
 
 #[test]
-fn other_tokenizers_are_refused() {
+fn other_tokenizers_are_rejected() {
     for place in ["/model/type", "/normalizer/type", "/pre_tokenizer/type"] {
         let folder = Tiny::new().write();
         write_tokenizer(folder.path(), |file| *file.pointer_mut(place).expect("setting exists") = json!("BPE"));
@@ -75,7 +75,7 @@ fn vocabularies_must_fit_the_model() {
 }
 
 #[test]
-fn tensors_must_be_there_and_have_their_shape() {
+fn tensors_must_exist_and_have_the_expected_shape() {
     let name = "encoder.layer.1.output.dense.weight";
     let mut tiny = Tiny::new();
     let (_, values) = tiny.tensors.remove(name).expect("file exists");
@@ -89,7 +89,7 @@ fn tensors_must_be_there_and_have_their_shape() {
 }
 
 #[test]
-fn settings_and_weights_that_no_network_can_have_are_refused() {
+fn impossible_settings_and_weights_are_rejected() {
     let mut tiny = Tiny::new();
     tiny.config["num_attention_heads"] = json!(5);
     assert!(matches!(refused(tiny.write().path()), EmbedError::Network(NetworkError::Setting { .. })));
@@ -107,7 +107,7 @@ fn settings_and_weights_that_no_network_can_have_are_refused() {
 }
 
 #[test]
-fn cut_files_are_errors_and_never_panics() {
+fn truncated_files_are_errors_and_never_panics() {
     // A vocabulary is invalid only if cut near its start: embedding tables commonly have more rows than it has words.
     for (file, most) in [("config.json", 8), ("vocab.txt", 3), ("tokenizer.json", 8), ("model.safetensors", 8)] {
         let folder = Tiny::new().write();

@@ -3,18 +3,18 @@
 use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::network::embed::{EmbedError, SentenceEncoder, cosine, most_alike, save_npy};
 
-use crate::tiny::{HIDDEN, TEXTS, Tiny};
+use crate::tiny::{HIDDEN, SENTENCES, Tiny};
 
 fn least_cosine(encoder: &SentenceEncoder, full: &[Vec<f32>]) -> f64 {
-    let vectors = encoder.embed(&TEXTS).expect("vectors");
+    let vectors = encoder.embed(&SENTENCES).expect("vectors");
     vectors.iter().zip(full).map(|(a, b)| cosine(a, b)).fold(1.0, f64::min)
 }
 
 #[test]
-fn every_format_gives_vectors_near_those_at_f32() {
+fn every_format_gives_vectors_close_to_f32() {
     let folder = Tiny::new().write();
     let mut encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
-    let full = encoder.embed(&TEXTS).expect("vectors");
+    let full = encoder.embed(&SENTENCES).expect("vectors");
     let all = encoder.bytes().expect("bytes");
     for format in WeightFormat::all() {
         encoder.morph(format).expect("quantizable");
@@ -36,15 +36,15 @@ fn every_format_gives_vectors_near_those_at_f32() {
 }
 
 #[test]
-fn calibration_brings_vectors_nearer_and_leaves_f32_alone() {
+fn calibration_reduces_the_error_of_vectors_and_does_not_affect_f32() {
     let folder = Tiny::new().write();
     let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
-    let full = encoder.embed(&TEXTS).expect("vectors");
+    let full = encoder.embed(&SENTENCES).expect("vectors");
     let [mut plain, mut weighed, mut fed] = [encoder.clone(), encoder.clone(), encoder];
-    weighed.calibrate(&TEXTS).expect("finite");
-    fed.calibrate_feedback(&TEXTS).expect("finite");
+    weighed.calibrate(&SENTENCES).expect("finite");
+    fed.calibrate_feedback(&SENTENCES).expect("finite");
     for encoder in [&weighed, &fed] {
-        assert_eq!(encoder.embed(&TEXTS).expect("vectors"), full);
+        assert_eq!(encoder.embed(&SENTENCES).expect("vectors"), full);
     }
     let least = |encoder: &mut SentenceEncoder, format: &str| {
         encoder.morph(format.parse::<WeightFormat>().expect("known format")).expect("quantized");
@@ -61,24 +61,24 @@ fn calibration_brings_vectors_nearer_and_leaves_f32_alone() {
 fn morphing_back_gives_the_same_bits() {
     let folder = Tiny::new().write();
     let mut encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
-    let full = encoder.embed(&TEXTS).expect("vectors");
+    let full = encoder.embed(&SENTENCES).expect("vectors");
     encoder.morph(DType::Int4).expect("int4");
-    assert_ne!(encoder.embed(&TEXTS).expect("vectors"), full);
+    assert_ne!(encoder.embed(&SENTENCES).expect("vectors"), full);
     encoder.morph(DType::Float32).expect("float32");
-    assert_eq!(encoder.embed(&TEXTS).expect("vectors"), full);
+    assert_eq!(encoder.embed(&SENTENCES).expect("vectors"), full);
 }
 
 #[test]
-fn a_frozen_encoder_keeps_its_codes_only_and_its_vectors() {
+fn a_frozen_encoder_keeps_only_its_codes_and_gives_the_same_vectors() {
     let folder = Tiny::new().write();
     let mut encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
     let full = encoder.memory();
     encoder.morph(DType::Int4).expect("int4");
-    let vectors = encoder.embed(&TEXTS).expect("vectors");
+    let vectors = encoder.embed(&SENTENCES).expect("vectors");
     assert!(encoder.memory() > full, "f32 and int4");
     encoder.freeze().expect("frozen");
     assert!(encoder.memory() < full / 2, "{} bytes of {full}", encoder.memory());
-    assert_eq!(encoder.embed(&TEXTS).expect("vectors"), vectors);
+    assert_eq!(encoder.embed(&SENTENCES).expect("vectors"), vectors);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn vectors_do_not_depend_on_the_threads() {
         encoder.morph(format.parse::<WeightFormat>().expect("known format")).expect("quantized");
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| encoder.embed(&TEXTS).expect("vectors"))
+            pool.install(|| encoder.embed(&SENTENCES).expect("vectors"))
         };
         assert_eq!(on(1), on(4), "{format}");
     }

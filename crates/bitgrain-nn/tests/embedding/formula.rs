@@ -2,7 +2,7 @@
 
 use bitgrain_nn::network::embed::{SentenceEncoder, cosine};
 
-use crate::tiny::{HEADS, HIDDEN, LAYERS, POSITIONS, TEXTS, Tiny, write_tokenizer};
+use crate::tiny::{HEADS, HIDDEN, LAYERS, POSITIONS, SENTENCES, Tiny, write_tokenizer};
 
 type Rows = Vec<Vec<f64>>;
 
@@ -90,8 +90,8 @@ fn vectors_are_those_of_the_formulas() {
     let folder = tiny.write();
     let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
     assert_eq!((encoder.dims(), encoder.longest()), (HIDDEN, POSITIONS));
-    let vectors = encoder.embed(&TEXTS).expect("vectors");
-    for (text, vector) in TEXTS.iter().zip(&vectors) {
+    let vectors = encoder.embed(&SENTENCES).expect("vectors");
+    for (text, vector) in SENTENCES.iter().zip(&vectors) {
         let wanted = tiny.embed(&encoder.tokenizer().encode(text, POSITIONS));
         assert!(far(vector, &wanted) < 2e-6, "{text}: {}", far(vector, &wanted));
         assert!((cosine(vector, vector) - 1.0).abs() < 1e-6);
@@ -101,11 +101,11 @@ fn vectors_are_those_of_the_formulas() {
 }
 
 #[test]
-fn the_company_of_a_text_does_not_change_its_vector() {
+fn the_batch_of_a_sentence_does_not_change_its_vector() {
     let folder = Tiny::new().write();
     let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
-    let together = encoder.embed(&TEXTS).expect("vectors");
-    for (text, vector) in TEXTS.iter().zip(together) {
+    let together = encoder.embed(&SENTENCES).expect("vectors");
+    for (text, vector) in SENTENCES.iter().zip(together) {
         let alone = encoder.embed(&[text]).expect("a vector").remove(0);
         let alone: Vec<f64> = alone.into_iter().map(f64::from).collect();
         assert!(far(&vector, &alone) < 1e-6, "{text}: {}", far(&vector, &alone));
@@ -114,11 +114,11 @@ fn the_company_of_a_text_does_not_change_its_vector() {
 }
 
 #[test]
-fn texts_beyond_one_batch_come_out_in_their_order() {
+fn sentences_beyond_one_batch_keep_their_order() {
     let folder = Tiny::new().write();
     let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
-    let texts: Vec<String> = (0..100).map(|i| "dog ".repeat(i % 7) + TEXTS[i % 5]).collect();
-    for (text, vector) in texts.iter().zip(encoder.embed(&texts).expect("vectors")) {
+    let sentences: Vec<String> = (0..100).map(|i| "dog ".repeat(i % 7) + SENTENCES[i % 5]).collect();
+    for (text, vector) in sentences.iter().zip(encoder.embed(&sentences).expect("vectors")) {
         let alone = encoder.embed(&[text]).expect("a vector").remove(0);
         assert!(cosine(&vector, &alone) > 0.999_999, "{text}");
     }
@@ -127,17 +127,17 @@ fn texts_beyond_one_batch_come_out_in_their_order() {
 #[test]
 fn both_files_of_a_vocabulary_give_the_same_vectors() {
     let folder = Tiny::new().write();
-    let lines = SentenceEncoder::open(folder.path()).expect("valid BERT").embed(&TEXTS).expect("vectors");
+    let lines = SentenceEncoder::open(folder.path()).expect("valid BERT").embed(&SENTENCES).expect("vectors");
     write_tokenizer(folder.path(), |_| {});
     std::fs::remove_file(folder.path().join("vocab.txt")).expect("file exists");
-    assert_eq!(SentenceEncoder::open(folder.path()).expect("valid BERT").embed(&TEXTS).expect("vectors"), lines);
+    assert_eq!(SentenceEncoder::open(folder.path()).expect("valid BERT").embed(&SENTENCES).expect("vectors"), lines);
 }
 
 #[test]
 fn weights_below_a_head_are_found() {
     let mut tiny = Tiny::new();
-    let plain = SentenceEncoder::open(tiny.write().path()).expect("valid BERT").embed(&TEXTS).expect("vectors");
+    let plain = SentenceEncoder::open(tiny.write().path()).expect("valid BERT").embed(&SENTENCES).expect("vectors");
     tiny.tensors = tiny.tensors.into_iter().map(|(name, tensor)| (format!("bert.{name}"), tensor)).collect();
-    let below = SentenceEncoder::open(tiny.write().path()).expect("valid BERT").embed(&TEXTS).expect("vectors");
+    let below = SentenceEncoder::open(tiny.write().path()).expect("valid BERT").embed(&SENTENCES).expect("vectors");
     assert_eq!(below, plain);
 }

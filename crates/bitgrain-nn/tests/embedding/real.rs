@@ -3,7 +3,7 @@
 use bitgrain_codec::weight::WeightFormat;
 use bitgrain_nn::network::embed::{SentenceEncoder, cosine};
 
-const TEXTS: [&str; 2] = ["A man is playing a guitar.", "The quick brown fox jumps over the lazy dog!"];
+const SENTENCES: [&str; 2] = ["A man is playing a guitar.", "The quick brown fox jumps over the lazy dog!"];
 
 /// First values of their vectors, computed at f64 (`oracles/bert.py`).
 const STARTS: [[f32; 4]; 2] = [
@@ -19,14 +19,14 @@ fn the_real_model_gives_the_vectors_of_its_definition() {
     };
     let mut encoder = SentenceEncoder::open(folder).expect("all-MiniLM-L6-v2");
     assert_eq!((encoder.dims(), encoder.longest()), (384, 256));
-    let full = encoder.embed(&TEXTS).expect("vectors");
+    let full = encoder.embed(&SENTENCES).expect("vectors");
     for (vector, start) in full.iter().zip(STARTS) {
         assert!(vector.iter().zip(start).all(|(found, wanted)| (found - wanted).abs() < 2e-6), "{:?}", &vector[..4]);
     }
     assert!((cosine(&full[0], &full[1]) + 0.060_786).abs() < 1e-5);
     for (format, least) in [("q8_0", 0.999), ("int8", 0.998), ("q4_0", 0.9)] {
         encoder.morph(format.parse::<WeightFormat>().expect("known format")).expect("quantized");
-        let vectors = encoder.embed(&TEXTS).expect("vectors");
+        let vectors = encoder.embed(&SENTENCES).expect("vectors");
         assert!(vectors.iter().zip(&full).all(|(a, b)| cosine(a, b) > least), "{format}");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const VOCABULARY: [&str; 14] =
     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "##s", "run", "##ning", ".", "cat", "the", "house"];
 
 /// Sentences of several lengths, one with an unknown word and one that is truncated.
-pub(crate) const TEXTS: [&str; 5] = [
+pub(crate) const SENTENCES: [&str; 5] = [
     "A dog.",
     "The cats running",
     "zebra",

@@ -21,7 +21,7 @@ fn every_format() -> Vec<WeightFormat> {
 }
 
 #[test]
-fn every_format_comes_back_from_safetensors_as_it_was_quantized() {
+fn every_format_round_trips_through_safetensors() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     for format in every_format() {
@@ -45,7 +45,7 @@ fn every_format_comes_back_from_safetensors_as_it_was_quantized() {
 }
 
 #[test]
-fn every_block_format_comes_back_from_gguf_and_goes_on_unchanged() {
+fn every_block_format_round_trips_through_gguf() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     for format in GgmlBlock::ALL
@@ -71,7 +71,7 @@ fn every_block_format_comes_back_from_gguf_and_goes_on_unchanged() {
 }
 
 #[test]
-fn the_file_is_the_same_whatever_the_number_of_threads() {
+fn the_file_does_not_depend_on_the_number_of_threads() {
     let folder = Folder::new();
     // More than one piece of work, the last of them incomplete.
     let model = folder.safetensors("in.safetensors", &[weights("w", &[1500, 512])]);
@@ -88,7 +88,7 @@ fn the_file_is_the_same_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn rows_that_are_not_whole_blocks_get_the_best_format_that_is_not_larger_and_it_is_said() {
+fn rows_that_are_not_whole_blocks_get_a_reported_fallback_that_is_not_larger() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let done = quantize(&model, &folder.path("out.gguf"), &to("q4_k"), &()).expect("conversion succeeds");
@@ -116,7 +116,7 @@ fn rules_decide_before_the_default_and_the_first_one_wins() {
 }
 
 #[test]
-fn metadata_of_every_kind_survives_there_and_back() {
+fn metadata_of_every_type_round_trips() {
     let folder = Folder::new();
     let mut metadata = gguf::Metadata::default();
     metadata.set("general.architecture", "llama");
@@ -161,7 +161,7 @@ fn the_report_states_the_actual_error() {
 }
 
 #[test]
-fn containers_refuse_what_they_have_no_place_for_before_anything_is_written() {
+fn formats_that_a_container_cannot_store_are_rejected_before_writing() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let refused = quantize(&model, &folder.path("out.gguf"), &to("int8"), &()).expect_err("GGUF has no such tensors");

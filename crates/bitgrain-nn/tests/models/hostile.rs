@@ -11,7 +11,7 @@ fn to(name: &str) -> Recipe {
 }
 
 #[test]
-fn a_weight_that_is_not_finite_is_named_with_tensor_and_index() {
+fn a_non_finite_weight_is_reported_with_tensor_and_index() {
     let folder = Folder::new();
     let mut w = weights("big.weight", &[700, 512]);
     w.values[300_000] = f32::NAN;
@@ -46,7 +46,7 @@ fn policies_make_weights_finite_row_by_row() {
 }
 
 #[test]
-fn values_that_a_format_cannot_hold_are_not_written_as_infinities() {
+fn values_out_of_the_range_of_a_format_are_not_written_as_infinities() {
     let folder = Folder::new();
     let mut w = weights("w", &[2, 256]);
     w.values[7] = 1e6;
@@ -58,7 +58,7 @@ fn values_that_a_format_cannot_hold_are_not_written_as_infinities() {
 }
 
 #[test]
-fn every_cut_of_a_model_is_an_error_and_never_a_panic() {
+fn every_truncation_of_a_model_is_an_error_not_a_panic() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     for out in ["out.gguf", "out.safetensors"] {
@@ -96,7 +96,7 @@ fn flipped_bits_in_the_note_on_quantized_weights_do_not_panic() {
 }
 
 #[test]
-fn empty_and_odd_shapes_go_through() {
+fn empty_and_odd_shapes_round_trip() {
     let folder = Folder::new();
     let shapes = [weights("none", &[0, 32]), weights("thin", &[4, 0]), weights("one", &[1, 1]), weights("s", &[])];
     let model = folder.safetensors("in.safetensors", &shapes);
@@ -111,7 +111,7 @@ fn empty_and_odd_shapes_go_through() {
 }
 
 #[test]
-fn rows_of_nothing_cost_nothing_however_many_a_header_claims() {
+fn empty_rows_take_no_memory_however_many_a_header_claims() {
     let folder = Folder::new();
     let header = br#"{"h":{"dtype":"F32","shape":[4611686018427387904,0],"data_offsets":[0,0]},"t":{"dtype":"F32","shape":[4,0],"data_offsets":[0,0]}}"#;
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
@@ -128,7 +128,7 @@ fn rows_of_nothing_cost_nothing_however_many_a_header_claims() {
 }
 
 #[test]
-fn a_fallback_holds_what_it_stands_in_for() {
+fn a_fallback_can_represent_the_weights() {
     let folder = Folder::new();
     let (mut narrow, mut odd) = (weights("narrow", &[64, 32]), weights("odd", &[8, 33]));
     (narrow.values[5], odd.values[5]) = (6e5, 6e5);

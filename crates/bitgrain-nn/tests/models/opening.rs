@@ -28,7 +28,7 @@ fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
 }
 
 #[test]
-fn shards_are_one_model_and_a_folder_is_found() {
+fn shards_form_one_model_and_a_folder_opens_it() {
     let folder = Folder::new();
     write_safetensors(&folder.path("a-1.safetensors"), &[weights("first", &[2, 32])]);
     write_safetensors(&folder.path("a-2.safetensors"), &[weights("second", &[2, 64]), weights("stray", &[3])]);
@@ -84,7 +84,7 @@ fn a_model_is_written_in_shards_and_read_as_one() {
 }
 
 #[test]
-fn an_index_that_lies_is_found_out() {
+fn an_index_that_contradicts_the_records_is_detected() {
     let folder = Folder::new();
     write_safetensors(&folder.path("a.safetensors"), &[weights("first", &[2, 32])]);
     let index = r#"{"weight_map":{"first":"a.safetensors","second":"a.safetensors"}}"#;
@@ -104,7 +104,7 @@ fn npy_arrays_have_the_name_of_their_file() {
 }
 
 #[test]
-fn a_flipped_bit_in_an_npz_that_is_not_compressed_is_found() {
+fn a_flipped_bit_in_an_uncompressed_npz_is_detected() {
     let folder = Folder::new();
     let values = weights("w", &[3, 32]).values;
     let mut writer = bitgrain_formats::npz::Writer::new(Vec::new());
@@ -122,7 +122,7 @@ fn a_flipped_bit_in_an_npz_that_is_not_compressed_is_found() {
 }
 
 #[test]
-fn importances_change_what_is_written_and_must_fit() {
+fn importances_change_the_output_and_must_match_the_model() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &[weights("w", &[4, 256])]);
     let mut importance = weights("w", &[256]);
@@ -222,7 +222,7 @@ fn there_and_back(folder: &Folder) -> gguf::Metadata {
 }
 
 #[test]
-fn keys_of_gguf_come_back_from_safetensors_with_their_types() {
+fn gguf_keys_round_trip_through_safetensors_with_their_types() {
     use gguf::{Array, Value};
     let folder = Folder::new();
     let mut keys = gguf::Metadata::default();
@@ -281,7 +281,7 @@ fn keys_of_gguf_come_back_from_safetensors_with_their_types() {
 }
 
 #[test]
-fn strings_that_only_look_like_keys_of_gguf_stay_strings() {
+fn strings_that_resemble_gguf_keys_stay_strings() {
     let folder = Folder::new();
     let strings = [
         ("gguf.general.architecture", "\"llama\""),
@@ -305,7 +305,7 @@ fn strings_that_only_look_like_keys_of_gguf_stay_strings() {
 }
 
 #[test]
-fn a_zero_does_not_hide_dimensions_that_cannot_be_multiplied() {
+fn a_zero_does_not_hide_dimensions_whose_product_overflows() {
     let folder = Folder::new();
     for shape in ["[0,8589934592,8589934592]", "[8589934592,8589934592,0]", "[8589934592,0,8589934592]"] {
         let note = format!(r#"{{"version":1,"weights":{{"w":{{"format":"int8/none","shape":{shape}}}}}}}"#);
@@ -316,7 +316,7 @@ fn a_zero_does_not_hide_dimensions_that_cannot_be_multiplied() {
 }
 
 #[test]
-fn a_name_is_suggested_only_if_it_is_near() {
+fn a_name_is_suggested_only_if_it_is_similar() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &[weights("layer.0.weight", &[2, 2]), weights("aaa", &[2])]);
     let nearest = |name: &str| match model.tensor(name) {

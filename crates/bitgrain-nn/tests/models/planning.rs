@@ -36,7 +36,7 @@ fn a_budget_is_kept_and_more_bytes_never_mean_more_error() {
 }
 
 #[test]
-fn an_error_is_kept_with_fewer_bytes_than_one_format_for_all() {
+fn a_mixed_plan_needs_fewer_bytes_than_one_format_for_the_same_error() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let limit = 0.05;
@@ -92,7 +92,7 @@ fn planned_errors_equal_measured_errors_for_every_calibration_and_rule() {
 }
 
 #[test]
-fn a_saved_plan_is_the_same_plan() {
+fn a_plan_round_trips() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let plan = planned(&model, Container::Gguf, Goal::Budget(20_000)).expect("enough");
@@ -102,7 +102,7 @@ fn a_saved_plan_is_the_same_plan() {
 }
 
 #[test]
-fn plans_that_are_none_or_for_another_model_are_refused() {
+fn invalid_plans_and_plans_for_another_model_are_rejected() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let path = folder.path("plan.json");

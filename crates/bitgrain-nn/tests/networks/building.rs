@@ -11,7 +11,7 @@ fn refused(input: Shape, layers: Vec<Layer>) -> NetworkError {
 }
 
 #[test]
-fn layers_that_do_not_fit_are_named() {
+fn layers_of_the_wrong_shape_are_reported_by_name() {
     let deep = vec![Layer::dense(4), Layer::residual([Layer::relu(), Layer::attention(2)])];
     let error = refused(Shape::new(&[3]), deep);
     assert_eq!(error.to_string(), "layer 1.1 (attention): expected sequences of vectors as input, found shape [4]");
@@ -24,7 +24,7 @@ fn layers_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_named() {
+fn nonsensical_settings_are_reported_by_name() {
     let cases = [
         (vec![4], Layer::dense(0)),
         (vec![4, 6], Layer::attention(4)),
@@ -58,7 +58,7 @@ fn settings_that_make_no_sense_are_named() {
 }
 
 #[test]
-fn batches_that_do_not_fit_are_refused() {
+fn batches_of_the_wrong_shape_are_rejected() {
     let network = network(&[3], [Layer::dense(2)]);
     assert_eq!(InputBatch::new(vec![], &[3]), Err(NetworkError::EmptyBatch));
     assert_eq!(InputBatch::new(vec![1.0; 4], &[3]), Err(NetworkError::Ragged { values: 4, sample: 3 }));
@@ -85,7 +85,7 @@ fn token_ids_out_of_range_are_rejected() {
 }
 
 #[test]
-fn weights_that_are_not_finite_or_not_as_many_are_refused() {
+fn non_finite_weights_and_wrong_counts_are_rejected() {
     let mut network = network(&[3], [Layer::dense(2)]);
     let error = network.set_weights("0.weight", vec![f32::INFINITY; 6]).expect_err("infinite");
     assert_eq!(error, NetworkError::NonFiniteWeight { parameter: "0.weight".into(), index: 0 });

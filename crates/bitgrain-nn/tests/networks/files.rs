@@ -51,7 +51,7 @@ fn a_saved_network_runs_identically_in_every_format() {
 }
 
 #[test]
-fn every_version_and_the_importances_come_back() {
+fn versions_and_importances_round_trip() {
     let mut network = small();
     let mse = ScaledFormat::new(DType::Int4).calibrated(Calibration::MeanSquaredError);
     let formats: [WeightFormat; 3] = [DType::Uint8.into(), mse.into(), "q4_k".parse().expect("known")];
@@ -97,7 +97,7 @@ fn the_list_of_kinds_has_every_variant() {
 }
 
 #[test]
-fn every_kind_of_layer_comes_back() {
+fn every_kind_of_layer_round_trips() {
     let image = [Layer::conv2d(4, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(8), Layer::Softmax {}];
     let signal = [
         Layer::Conv1d(Conv::new(3, [2]).strided([2])),
@@ -166,7 +166,7 @@ fn a_file_can_be_opened_as_a_model() {
 }
 
 #[test]
-fn names_and_contents_decide_what_is_written_and_read() {
+fn file_names_select_the_written_format_and_contents_the_read_format() {
     let folder = tempfile::tempdir().expect("temporary directory");
     let network = small();
     for name in ["a.json", "a.safetensors"] {
@@ -184,7 +184,7 @@ fn names_and_contents_decide_what_is_written_and_read() {
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_is_found() {
+fn every_flipped_bit_and_truncation_is_detected() {
     let mut network = network(&[8], [Layer::dense(2), Layer::relu()]);
     network.morph(DType::Int4).expect("finite");
     for (write, read) in kinds() {

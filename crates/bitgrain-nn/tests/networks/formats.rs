@@ -92,7 +92,7 @@ fn a_transformer_agrees_with_its_round_trip() {
 }
 
 #[test]
-fn an_embedding_gives_exactly_the_rows_its_codes_stand_for() {
+fn an_embedding_returns_exactly_the_decoded_rows() {
     let mut network = network(&[4], [Layer::embedding(9, 64)]);
     let tokens = InputBatch::new(vec![8.0, 0.0, 3.0, 3.0], &[4]).expect("whole samples");
     for format in all_formats() {
@@ -116,7 +116,7 @@ fn a_recipe_chooses_by_name() {
 }
 
 #[test]
-fn fewer_bits_take_fewer_bytes_and_err_more() {
+fn fewer_bits_take_fewer_bytes_and_have_a_larger_error() {
     let mut small = network(&[128], [Layer::dense(64)]);
     let full = small.clone();
     let x = batch(&[128], 8, 3);
@@ -135,14 +135,14 @@ fn fewer_bits_take_fewer_bytes_and_err_more() {
 }
 
 #[test]
-fn networks_of_other_layers_cannot_be_compared() {
+fn networks_with_different_layers_cannot_be_compared() {
     let (a, b) = (network(&[8], [Layer::dense(4)]), network(&[8], [Layer::dense(4), Layer::dense(4)]));
     let error = compare_networks(&a, &b, None).expect_err("other layers");
     assert_eq!(error.to_string(), "the networks differ in `1.weight`: nothing and `1.weight` (4, 4)");
 }
 
 #[test]
-fn the_master_is_back_after_an_excursion() {
+fn the_master_is_unchanged_after_morphing_back() {
     let mut network = network(&[16], [Layer::dense(8)]);
     let x = InputBatch::new(numbers(32, 4), &[16]).expect("whole samples");
     let before = network.forward(&x).expect("matching shapes");

@@ -63,7 +63,7 @@ fn freezing_is_saving_and_loading_what_is_active() {
 }
 
 #[test]
-fn a_frozen_network_is_trained_from_what_its_codes_stand_for() {
+fn a_frozen_network_is_trained_from_its_decoded_codes() {
     let mut frozen = network(&[8], [Layer::dense(3)]);
     frozen.morph(DType::Int2).expect("finite");
     frozen.freeze().expect("finite");

@@ -121,7 +121,7 @@ fn recurrence() {
 }
 
 #[test]
-fn recurrence_over_masked_places() {
+fn recurrence_with_masked_positions() {
     let mask = vec![true, true, false, false, true, false, true, true, true, true, true, false];
     let x = batch(&[4, 3], 3, 9).with_mask(mask).expect("matching lengths");
     for output in [SequenceOutput::Sequence, SequenceOutput::Last] {
@@ -146,14 +146,14 @@ fn attention() {
 }
 
 #[test]
-fn attention_that_looks_back() {
+fn causal_attention() {
     check_layers(&[4, 8], [Layer::causal_attention(2)]);
     let rope = Some(Rope { base: 100.0, pairs: Pairs::Halves });
     check_layers(&[3, 8], [Layer::Attention(Attention { heads: 2, causal: true, bias: true, rope })]);
 }
 
 #[test]
-fn attention_over_masked_places() {
+fn attention_with_masked_positions() {
     let mask = vec![true, true, true, false, true, false, true, true, true, false, false, false];
     let x = batch(&[4, 6], 3, 9).with_mask(mask).expect("matching lengths");
     check(&network(&[4, 6], [Layer::attention(2)]), &x, true);
@@ -178,7 +178,7 @@ fn pools() {
 }
 
 #[test]
-fn residual_branches_in_branches() {
+fn nested_residual_branches() {
     let inner = Layer::residual([Layer::layer_norm(), Layer::dense(4)]);
     let sequential = Layer::Sequential { layers: vec![Layer::dense(4), Layer::curve(Curve::Gelu)] };
     check_layers(&[4], [Layer::residual([inner, sequential]), Layer::dense(3)]);

@@ -24,7 +24,7 @@ fn run(network: &Network, x: &[f32], dims: &[usize]) -> Vec<f32> {
 }
 
 #[test]
-fn a_convolution_is_a_sum_over_windows() {
+fn a_convolution_is_a_sum_over_its_window() {
     let conv = Layer::Conv1d(Conv::new(1, [3]).padded([1]));
     let network = with_weights(&[1, 4], conv, &[("0.weight", &[1.0, 0.0, -1.0]), ("0.bias", &[0.5])]);
     near(&run(&network, &[1.0, 2.0, 4.0, 8.0], &[1, 4]), &[-1.5, -2.5, -5.5, 4.5]);
@@ -41,7 +41,7 @@ fn channels_of_a_convolution_add_up() {
 }
 
 #[test]
-fn a_recurrent_state_goes_from_place_to_place() {
+fn a_recurrent_state_is_passed_along_the_sequence() {
     let weights: &[(&str, &[f32])] = &[("0.weight", &[1.0]), ("0.state.weight", &[0.5]), ("0.bias", &[0.25])];
     let network = with_weights(&[2, 1], Layer::rnn(1, SequenceOutput::Sequence), weights);
     let first = (1.0_f32 + 0.25).tanh();
@@ -49,7 +49,7 @@ fn a_recurrent_state_goes_from_place_to_place() {
 }
 
 #[test]
-fn gates_of_a_memory_are_input_forget_cell_output() {
+fn lstm_gates_are_input_forget_cell_output() {
     // The cell gate sees 1; the biases hold all other gates fully open or shut.
     let weights: &[(&str, &[f32])] =
         &[("0.weight", &[0.0, 0.0, 1.0, 0.0]), ("0.state.weight", &[0.0; 4]), ("0.bias", &[50.0, -50.0, 0.0, 50.0])];
@@ -59,7 +59,7 @@ fn gates_of_a_memory_are_input_forget_cell_output() {
 }
 
 #[test]
-fn attention_without_differences_takes_means() {
+fn attention_with_equal_scores_returns_means() {
     let eye = [1.0, 0.0, 0.0, 1.0];
     let weights: &[(&str, &[f32])] =
         &[("0.query.weight", &[0.0; 4]), ("0.key.weight", &eye), ("0.value.weight", &eye), ("0.output.weight", &eye)];
@@ -74,7 +74,7 @@ fn attention_without_differences_takes_means() {
 }
 
 #[test]
-fn causal_attention_does_not_see_what_comes() {
+fn causal_attention_ignores_later_positions() {
     let network = network(&[5, 8], [Layer::causal_attention(2)]);
     let x = batch(&[5, 8], 1, 3);
     let mut changed = x.values().to_vec();
@@ -85,7 +85,7 @@ fn causal_attention_does_not_see_what_comes() {
 }
 
 #[test]
-fn norms_bring_vectors_to_size() {
+fn norms_scale_vectors_to_unit_size() {
     let network = Network::new(Shape::new(&[4]), vec![Layer::layer_norm()], 1).expect("matching shapes");
     let size = (5.0_f32 / 4.0 + 1e-5).sqrt();
     near(&run(&network, &[1.0, 2.0, 3.0, 4.0], &[4]), &[-1.5 / size, -0.5 / size, 0.5 / size, 1.5 / size]);
@@ -94,7 +94,7 @@ fn norms_bring_vectors_to_size() {
 }
 
 #[test]
-fn masked_places_do_not_change_what_comes_out() {
+fn masked_positions_do_not_affect_the_output() {
     let layers = [Layer::residual([Layer::layer_norm(), Layer::attention(2)]), Layer::mean_pool(), Layer::dense(3)];
     let mut network = Network::new(Shape::sequence(&[4]), layers.to_vec(), 8).expect("matching shapes");
     network.morph(bitgrain_codec::weight::DType::Int8).expect("finite");
@@ -112,7 +112,7 @@ fn masked_places_do_not_change_what_comes_out() {
 }
 
 #[test]
-fn samples_of_a_batch_do_not_know_of_each_other() {
+fn samples_of_a_batch_are_independent() {
     let layers = [Layer::conv2d(4, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(3), Layer::Softmax {}];
     let network = network(&[2, 5, 5], layers);
     let all = batch(&[2, 5, 5], 7, 6);
@@ -124,7 +124,7 @@ fn samples_of_a_batch_do_not_know_of_each_other() {
 }
 
 #[test]
-fn an_encoder_of_sentences_takes_any_length_and_any_padding() {
+fn a_sentence_encoder_accepts_any_length_and_padding() {
     let block = |hidden| {
         let feed_forward = vec![Layer::dense(hidden), Layer::curve(Curve::Gelu), Layer::dense(16)];
         [

@@ -14,7 +14,7 @@ use bitgrain_nn::network::{Network, NetworkError, Shape, compare_networks};
 use crate::{batch, network};
 
 #[test]
-fn every_matrix_that_is_multiplied_with_is_watched() {
+fn every_multiplied_matrix_is_observed() {
     let layers = [
         Layer::embedding(9, 8),
         Layer::residual([Layer::attention(2)]),
@@ -71,7 +71,7 @@ fn errors(name: &str, prepare: impl Fn(&Observations, &mut Network)) -> (f64, f6
 }
 
 #[test]
-fn importances_bring_outputs_nearer() {
+fn importances_reduce_the_output_error() {
     for name in ["q4_0", "q4_k", "int2@mse", "ternary"] {
         let (plain, weighed) = errors(name, |seen, network| seen.apply(network).expect("same network"));
         assert!(weighed < plain, "{name}: {weighed} with importances, {plain} without");
@@ -79,7 +79,7 @@ fn importances_bring_outputs_nearer() {
 }
 
 #[test]
-fn feedback_brings_outputs_much_nearer() {
+fn feedback_reduces_the_output_error_considerably() {
     for (name, share) in
         [("int4", 0.5), ("int4@mse", 0.5), ("fp4", 0.5), ("int2", 0.5), ("ternary", 0.6), ("q4_0", 0.8)]
     {
@@ -123,7 +123,7 @@ fn feedback_is_the_same_after_saving_and_loading() {
 }
 
 #[test]
-fn moments_of_another_size_or_without_a_diagonal_are_refused() {
+fn moments_of_another_size_or_without_a_diagonal_are_rejected() {
     let mut network = network(&[2], [Layer::dense(1)]);
     let seen = observe_products(&network, &[batch(&[2], 9, 1)], Observer::MinMax).expect("matching shapes");
     seen.apply_feedback(&mut network).expect("same network");

@@ -27,7 +27,7 @@ fn masters(network: &Network) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn digits_are_learned_and_hold_at_eight_bits() {
+fn digits_are_learned_and_accuracy_holds_at_eight_bits() {
     let (known, unknown) = digits().expect("embedded data").split(1437).expect("enough samples");
     let mut network = classifier();
     let config = TrainConfig { epochs: 12, ..TrainConfig::adam(3e-3, LossFunction::CrossEntropy) };
@@ -43,7 +43,7 @@ fn digits_are_learned_and_hold_at_eight_bits() {
 }
 
 #[test]
-fn training_can_end_between_batches_with_the_steps_that_were_taken() {
+fn training_can_stop_between_batches_and_keeps_its_steps() {
     let data = digits().expect("embedded data").split(320).expect("enough samples").0;
     let config = TrainConfig { epochs: 3, ..TrainConfig::adam(3e-3, LossFunction::CrossEntropy) };
     let until = |batches: usize, held_back: Option<&TrainingSet>| {
@@ -128,7 +128,7 @@ fn sequences_are_learned_by_state_and_by_attention() {
 }
 
 #[test]
-fn a_line_is_found_by_plain_steps() {
+fn sgd_fits_a_linear_function() {
     let inputs = batch(&[3], 64, 1);
     let targets = inputs.values().chunks(3).map(|x| 2.0 * x[0] - x[1] + 0.5).collect();
     let data = TrainingSet::new(inputs, TrainingTargets::Values(targets)).expect("matching lengths");
@@ -145,7 +145,7 @@ fn a_line_is_found_by_plain_steps() {
 }
 
 #[test]
-fn training_ends_when_nothing_gets_better_and_keeps_the_best() {
+fn training_stops_without_improvement_and_keeps_the_best_round() {
     let (known, unknown) = digits().expect("embedded data").split(60).expect("enough samples");
     let unknown = unknown.split(200).expect("enough samples").0;
     let mut network = classifier();

@@ -9,7 +9,7 @@ use bitgrain_nn::network::train::LossFunction;
 use bitgrain_nn::network::trial::{gain, trial};
 
 #[test]
-fn a_trial_says_what_a_format_costs() {
+fn a_trial_reports_size_and_errors_of_a_format() {
     let digits = classifier(3).expect("training succeeds");
     let folder = tempfile::tempdir().expect("temporary directory");
     let file = folder.path().join("digits.safetensors");
@@ -31,7 +31,7 @@ fn a_trial_says_what_a_format_costs() {
 }
 
 #[test]
-fn a_gain_is_that_of_its_own_observations() {
+fn a_gain_is_computed_from_its_own_observations() {
     let digits = classifier(2).expect("training succeeds");
     let inputs = [digits.known.inputs().clone()];
     let seen = observe_products(&digits.network, &inputs, Observer::MinMax).expect("matching shapes");

@@ -35,7 +35,7 @@ fn the_three_forms_are_chains_of_fused_multiply_adds() {
 }
 
 #[test]
-fn a_few_columns_of_a_wider_matrix_are_a_matrix() {
+fn a_strided_view_of_some_columns_is_a_matrix() {
     let wide = Normals(2).take(10 * 50);
     let a = View::strided(&wide[7..], 10, 20, 50).expect("it ends before the slice");
     let mut out = vec![0.0; 100];
@@ -51,7 +51,7 @@ fn a_few_columns_of_a_wider_matrix_are_a_matrix() {
 }
 
 #[test]
-fn sides_that_do_not_fit_are_refused() {
+fn mismatched_dimensions_are_rejected() {
     let values = [0.0; 12];
     let (a, b) = (View::new(&values, 3, 4).expect("12"), View::new(&values, 2, 6).expect("12"));
     assert_eq!(multiply_views(a, b, &mut [0.0; 18]), Err(WeightsError::Inner { left: 4, right: 2 }));
@@ -61,7 +61,7 @@ fn sides_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn an_inner_side_of_nothing_gives_zeros() {
+fn a_product_over_zero_columns_is_zero() {
     let none = View::new(&[], 2, 0).expect("nothing");
     let mut out = [1.0; 4];
     multiply_views(none, none.transposed(), &mut out).expect("matching shapes");
@@ -69,7 +69,7 @@ fn an_inner_side_of_nothing_gives_zeros() {
 }
 
 #[test]
-fn threads_do_not_show_in_the_result() {
+fn the_result_does_not_depend_on_the_number_of_threads() {
     let shape = ProductShape { batch: 100, rows: 300, cols: 200 };
     let mut random = Normals(3);
     let (x, w, y) = (random.take(100 * 200), random.take(300 * 200), random.take(100 * 300));

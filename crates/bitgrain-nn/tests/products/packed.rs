@@ -91,7 +91,7 @@ fn rows_of_a_batch_do_not_depend_on_each_other() {
 }
 
 #[test]
-fn threads_do_not_show_in_the_result() {
+fn the_result_does_not_depend_on_the_number_of_threads() {
     for format in ["q4_0", "q8_0", "int8", "int4", "float32", "float16", "ternary"] {
         let matrix = PackedMatrix::new(tensor(format.parse().expect("known format"), 700, 512, 9)).expect("finite");
         let x = Normals(10).take(20 * 512);
@@ -135,7 +135,7 @@ fn packing_adds_no_more_than_the_last_strip() {
 }
 
 #[test]
-fn activations_that_are_not_finite_are_refused_where_they_are() {
+fn non_finite_activations_are_rejected_with_their_index() {
     for format in ["q4_0", "q8_0", "int8", "int4", "float32", "bfloat16", "binary"] {
         let matrix = PackedMatrix::new(tensor(format.parse().expect("known format"), 20, 64, 13)).expect("finite");
         for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
@@ -150,7 +150,7 @@ fn activations_that_are_not_finite_are_refused_where_they_are() {
 }
 
 #[test]
-fn lengths_that_do_not_fit_are_refused() {
+fn mismatched_lengths_are_rejected() {
     let matrix = PackedMatrix::new(tensor(GgmlBlock::Q4_0.into(), 3, 32, 15)).expect("finite");
     let x = [0.0; 64];
     let wrong = |what, found, cols| Err(WeightsError::Length { what, found, rows: 2, cols });
@@ -173,7 +173,7 @@ fn matrices_without_rows_or_columns_have_products() {
 }
 
 #[test]
-fn scales_and_weights_that_are_not_finite_are_refused() {
+fn scales_and_weights_that_are_non_finite_are_rejected() {
     let broken = |format: WeightFormat, at: usize, bytes: &[u8]| {
         let good = tensor(format, 4, 64, 16);
         let parts = good.parts();

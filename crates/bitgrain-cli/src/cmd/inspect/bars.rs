@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_value_is_seen_beside_a_million() {
+    fn a_single_value_is_visible_next_to_a_million() {
         assert_eq!((eighths(0, 1_000_000), eighths(1, 1_000_000)), (0, 1));
         assert_eq!(eighths(1_000_000, 1_000_000), 72);
         assert_eq!(eighths(1000, 1_000_000), 37); // half the digits, half the height

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_say_how_long_they_are() {
+    fn lists_start_with_their_length() {
         assert_eq!(list("i32", 3, [1, 2, 3].iter()), "[3 i32] 1, 2, 3");
         assert_eq!(list("i32", 0, [0; 0].iter()), "[0 i32]");
         let many = list("u8", 1000, vec![255_u8; 1000].iter());

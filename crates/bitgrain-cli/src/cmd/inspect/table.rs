@@ -11,7 +11,7 @@ use crate::number::digits;
 use crate::printable::{printable, shortened};
 
 /// Maximum number of distinct strings shown per column.
-const TEXTS: usize = 5;
+const STRINGS: usize = 5;
 
 pub(super) fn show(path: &Path, table: &Table, json: bool, out: &mut impl Write) -> Result<(), CliError> {
     if json {
@@ -39,40 +39,40 @@ pub(super) fn show(path: &Path, table: &Table, json: bool, out: &mut impl Write)
 fn row(column: &Column, rows: usize) -> [String; 5] {
     let name = shortened(&column.name, 40);
     match column.summary() {
-        Summary::Numbers { missing, range, sum, whole, bytes } => {
-            let kind = if whole { "integers".to_owned() } else { format!("numbers (f{})", 8 * bytes) };
+        Summary::Numbers { missing, range, sum, integer, bytes } => {
+            let kind = if integer { "integers".to_owned() } else { format!("numbers (f{})", 8 * bytes) };
             let range = range.map_or("-".to_owned(), |(low, high)| format!("{} to {}", digits(low), digits(high)));
             let mean = if missing < rows { digits(sum / (rows - missing) as f64) } else { "-".to_owned() };
             [name, kind, range, mean, missing.to_string()]
         }
-        Summary::Texts { missing, counts } => {
+        Summary::Strings { missing, counts } => {
             let kind = format!("{} strings", counts.len());
-            let mut texts: Vec<String> =
-                counts.iter().take(TEXTS).map(|(text, count)| format!("{} ({count})", shortened(text, 20))).collect();
-            if counts.len() > TEXTS {
-                texts.push("…".to_owned());
+            let mut strings: Vec<String> =
+                counts.iter().take(STRINGS).map(|(text, count)| format!("{} ({count})", shortened(text, 20))).collect();
+            if counts.len() > STRINGS {
+                strings.push("…".to_owned());
             }
-            [name, kind, texts.join(", "), "-".to_owned(), missing.to_string()]
+            [name, kind, strings.join(", "), "-".to_owned(), missing.to_string()]
         }
     }
 }
 
 fn as_json(table: &Table) -> Value {
     let column = |column: &Column| match column.summary() {
-        Summary::Numbers { missing, range, sum, whole, bytes } => json!({
+        Summary::Numbers { missing, range, sum, integer, bytes } => json!({
             "name": printable(&column.name),
             "kind": if bytes == 4 { "f32" } else { "f64" },
             "missing": missing,
             "min": range.map(|range| range.0),
             "max": range.map(|range| range.1),
             "sum": sum,
-            "whole": whole,
+            "integer": integer,
         }),
-        Summary::Texts { missing, counts } => json!({
+        Summary::Strings { missing, counts } => json!({
             "name": printable(&column.name),
-            "kind": "text",
+            "kind": "string",
             "missing": missing,
-            "texts": counts.into_iter().map(|(text, count)| (text, json!(count))).collect::<serde_json::Map<_, _>>(),
+            "strings": counts.into_iter().map(|(text, count)| (text, json!(count))).collect::<serde_json::Map<_, _>>(),
         }),
     };
     json!({

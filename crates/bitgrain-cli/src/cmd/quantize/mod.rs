@@ -14,7 +14,7 @@ use bitgrain::nn::model::convert::{Conversion, Granularity, Recipe, quantize};
 use bitgrain::nn::model::plan::{Goal, PrecisionPlan, plan};
 use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
 
-use super::predict::check_place;
+use super::predict::check_output_path;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::size;
@@ -154,8 +154,8 @@ fn convert(args: &Args) -> Result<Done, CliError> {
     let request = request::Request::new(args)?;
     let model = ModelFile::open(&args.input)?;
     let container = Container::of_output(&args.output)?;
-    check_place(&args.output)?;
-    refuse_plan_over_others(args, &model)?;
+    check_output_path(&args.output)?;
+    ensure_plan_is_separate(args, &model)?;
     let mut recipe = request.recipe(&model)?;
     recipe.non_finite = match args.non_finite {
         Policy::Reject => NonFinite::Reject,
@@ -175,7 +175,7 @@ fn convert(args: &Args) -> Result<Done, CliError> {
         (None, Some(file)) => Some(PrecisionPlan::load(file)?),
         _ => None,
     };
-    request.refuse_useless_importance(&candidates, followed.as_ref())?;
+    request.reject_unused_importance(&candidates, followed.as_ref())?;
     recipe.importance = args.imatrix.as_ref().map(ImportanceMatrix::open).transpose()?;
     let covered = recipe.importance.as_ref().map(|importance| (importance.covers(&model), importance.len()));
     if let (Some((0, _)), Some(file)) = (covered, &args.imatrix) {
@@ -199,7 +199,7 @@ fn convert(args: &Args) -> Result<Done, CliError> {
 }
 
 /// Fails if the plan, which is written before the model, would overwrite an input or the output.
-fn refuse_plan_over_others(args: &Args, model: &ModelFile) -> Result<(), CliError> {
+fn ensure_plan_is_separate(args: &Args, model: &ModelFile) -> Result<(), CliError> {
     let Some(plan) = &args.plan else { return Ok(()) };
     let mut inputs = model.files().into_iter().chain([model.path(), &args.output]).chain(args.imatrix.as_deref());
     if inputs.any(|other| same_file(plan, other)) {

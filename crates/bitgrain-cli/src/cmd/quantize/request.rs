@@ -103,7 +103,7 @@ impl<'a> Request<'a> {
     }
 
     /// Fails if none of the possible output formats uses --imatrix.
-    pub(super) fn refuse_useless_importance(
+    pub(super) fn reject_unused_importance(
         &self,
         candidates: &[WeightFormat],
         followed: Option<&PrecisionPlan>,

@@ -116,7 +116,7 @@ struct Frames<'a> {
 impl Frames<'_> {
     /// Appends `count` frames. A new tensor gets its limits after the first frame, which already respects them.
     fn append(&self, store: &TensorStore, count: usize, limits: &Limits, new: bool) -> Result<(), StoreError> {
-        let apart = if new && !limits.are_none() { count.min(1) } else { 0 };
+        let apart = if new && !limits.is_empty() { count.min(1) } else { 0 };
         self.commit(store, 0, apart)?;
         if let Some(tier) = limits.pin().filter(|_| count > 0) {
             store.pin(&self.id.0, Some(tier))?;

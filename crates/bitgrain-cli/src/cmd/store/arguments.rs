@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::str::FromStr;
 
+use bitgrain::store::policy::Preset;
 use bitgrain::store::{Provenance, Tier};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
+use crate::size;
 
 /// Tier with data, parsed from its name.
 #[derive(Debug, Clone, Copy)]
@@ -16,11 +18,26 @@ impl FromStr for TierName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = || Tier::ALL.map(Tier::name)[..5].join(", ");
+        let names = || Tier::ALL.map(Tier::name)[..Tier::COUNT - 1].join(", ");
         match Tier::ALL.into_iter().find(|tier| tier.name() == text) {
             Some(Tier::Absent) => Err(format!("the `absent` tier does not store data; choose one of {}", names())),
             Some(tier) => Ok(Self(tier)),
             None => Err(format!("unknown tier `{text}`; choose one of {}", names())),
+        }
+    }
+}
+
+/// Policy, parsed from its name. A budget may have a unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PolicyName(pub(super) Preset);
+
+impl FromStr for PolicyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("budget:") {
+            Some(bytes) => size::parse(bytes).map(|bytes| Self(Preset::Budget(bytes))),
+            None => text.parse().map(Self),
         }
     }
 }
@@ -62,7 +79,7 @@ impl FromStr for Span {
 }
 
 /// Returns whether the values are zeros in place of evicted data.
-pub(super) fn is_gone(of: &Provenance) -> bool {
+pub(super) fn is_evicted(of: &Provenance) -> bool {
     of.tier == Tier::Absent && !of.bound.is_finite()
 }
 

@@ -65,7 +65,7 @@ pub(super) fn damage_of(error: StoreError) -> Result<Damage, StoreError> {
 
 /// Converts damage to JSON.
 pub(super) fn to_json(damage: &Damage) -> Value {
-    let about = json!({"segment": damage.segment, "offset": damage.offset, "what": damage.what, "id": null});
+    let about = json!({"segment": damage.segment, "offset": damage.offset, "problem": damage.what, "id": null});
     match &damage.id {
         Some(id) => with_id(id, about),
         None => about,

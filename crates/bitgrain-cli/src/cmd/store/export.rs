@@ -8,9 +8,9 @@ use bitgrain::nn::Progress;
 use bitgrain::store::{StoreError, TensorId, TensorMeta, TensorStore};
 use serde_json::json;
 
-use super::arguments::{index, is_gone};
+use super::arguments::{index, is_evicted};
 use super::id::written;
-use super::session::{open_to_look, scan};
+use super::session::{open_read_only, scan};
 use super::sink::{Announced, check, write};
 use crate::error::CliError;
 use crate::printable::counted;
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let store = open_to_look(&args.path)?;
+    let store = open_read_only(&args.path)?;
     let failed = || CliError::store(&args.path);
     let (mut chosen, mut announced, mut gone) = (Vec::new(), Vec::new(), 0);
     for meta in scan(&store, args.prefix.as_deref()) {
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     bar.finish();
     let count = chosen.len();
     if args.json {
-        return Ok(writeln!(out, "{:#}", json!({"exported": count, "left_out": gone, "file": args.file}))?);
+        return Ok(writeln!(out, "{:#}", json!({"exported": count, "skipped": gone, "file": args.file}))?);
     }
     let left_out = if gone == 0 { String::new() } else { format!(", skipped {gone} without data") };
     writeln!(out, "exported {} to {}{left_out}", counted(count as u64, "tensor"), args.file.display())?;
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 /// Returns whether the values of a tensor can no longer be read.
 fn is_lost(store: &TensorStore, meta: &TensorMeta) -> Result<bool, StoreError> {
     // A failed reconstruction is only noticed by attempting it.
-    Ok(is_gone(&meta.provenance) && (!meta.reconstructable || is_gone(&store.get(&meta.id)?.provenance)))
+    Ok(is_evicted(&meta.provenance) && (!meta.reconstructable || is_evicted(&store.get(&meta.id)?.provenance)))
 }
 
 /// Reads rows of a tensor, or frames of a temporal one.

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use bitgrain::store::{Frame, Provenance, StoredTensor};
 use serde_json::json;
 
-use super::arguments::{Span, index, is_gone, provenance, shape};
+use super::arguments::{Span, index, is_evicted, provenance, shape};
 use super::id::{Id, shown, with_id, written};
-use super::session::{note_use, open_to_look};
+use super::session::{open_read_only, record_access};
 use super::sink::{Announced, write};
 use crate::error::CliError;
 use crate::number::digits;
@@ -45,9 +45,9 @@ const SHOWN: usize = 8;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let failed = || CliError::store(&args.path);
-    let store = open_to_look(&args.path)?;
+    let store = open_read_only(&args.path)?;
     let meta = store.meta(&args.id.0).map_err(failed())?;
-    if is_gone(&meta.provenance) && !meta.reconstructable {
+    if is_evicted(&meta.provenance) && !meta.reconstructable {
         return Err(CliError::Gone { id: shown(&args.id.0) });
     }
     let tensor = match (meta.frames, args.rows) {
@@ -65,10 +65,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     };
     drop(store);
     let cost = tensor.provenance;
-    if is_gone(&cost) {
+    if is_evicted(&cost) {
         return Err(CliError::Gone { id: shown(&args.id.0) });
     }
-    note_use(&args.path, &meta);
+    record_access(&args.path, &meta);
     if let Some(path) = &args.output {
         let announced = Announced { name: written(&args.id.0), shape: tensor.shape.clone() };
         let row: usize = tensor.shape.iter().skip(1).product();

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_in_one_way_and_everything_else_is_a_name() {
+    fn numeric_ids_have_one_spelling_and_everything_else_is_a_name() {
         let read = |text: &str| text.parse::<Id>().map(|id| id.0);
         assert_eq!(read("#7"), Ok(TensorId::from(7_u128)));
         for name in ["7", "#007", "#", "#-1", "##7", "#340282366920938463463374607431768211456"] {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_get_every_character_and_people_a_line() {
+    fn json_has_every_character_and_tables_one_line() {
         let odd = TensorId::from("a\n\"b\"\u{1b}[31m".to_owned() + &"x".repeat(100));
         let found = with_id(&odd, json!({}));
         assert_eq!(found["id"].as_str(), Some(written(&odd).as_str()));

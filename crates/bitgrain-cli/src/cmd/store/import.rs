@@ -48,7 +48,7 @@ const BATCH_BYTES: usize = 64 << 20;
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let sources: Vec<Source> = args.files.iter().map(|file| Source::open(file)).collect::<Result<_, _>>()?;
     let store = opened(&args.path, for_many())?;
-    check_places(args, &sources, &store)?;
+    check_ids(args, &sources, &store)?;
     let failed = || CliError::store(&args.path);
     let file_bytes = |file: &PathBuf| std::fs::metadata(file).map_or(0, |about| about.len());
     let bar = Bar::new(args.files.iter().map(file_bytes).sum(), "importing");
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         let found = json!({
             "imported": tensors,
             "f32_bytes": f32_bytes,
-            "text_columns_left_out": skipped,
+            "string_columns_skipped": skipped,
             "tensors": stats.tensors,
             "file_bytes": stats.file_bytes,
         });
@@ -114,12 +114,12 @@ impl Args {
 
 /// Checks, before anything is put, that the import does not silently lose data: existing frames, or one of two tensors
 /// with the same name.
-fn check_places(args: &Args, sources: &[Source], store: &TensorStore) -> Result<(), CliError> {
+fn check_ids(args: &Args, sources: &[Source], store: &TensorStore) -> Result<(), CliError> {
     let mut seen: HashMap<TensorId, &Path> = HashMap::new();
     for (source, file) in sources.iter().zip(&args.files) {
         for name in source.names() {
             let id = args.id_of(name);
-            args.how.check_place(store, &id)?;
+            args.how.check_replaces_no_frames(store, &id)?;
             let id_shown = shown(&id);
             if let Some(first) = seen.insert(id, file) {
                 return Err(CliError::SameName { id: id_shown, first: first.to_owned(), second: file.clone() });

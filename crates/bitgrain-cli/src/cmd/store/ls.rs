@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{provenance, shape};
 use super::id::{shown, with_id};
-use super::session::{open_to_look, scan};
+use super::session::{open_read_only, scan};
 use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::table::Table;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let store = open_to_look(&args.path)?;
+    let store = open_read_only(&args.path)?;
     let mut table = Table::new(&["id", "shape", "frames", "tier", "wanted", "bytes", "error bound", "score"], 1);
     let mut list = Vec::new();
     for meta in scan(&store, args.prefix.as_deref()) {

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Id of the tensor.
     #[arg(value_name = "ID")]
     id: Id,
-    /// Minimum tier: lossless, hot, warm, warm-aggressive or cold; `none` removes the pin.
+    /// Minimum tier: lossless, f16, hot, warm, b6, warm-aggressive, b4 or cold; `none` removes the pin.
     #[arg(value_name = "TIER", required_unless_present = "max_error")]
     tier: Option<Hold>,
     /// Largest error allowed from now on; `inf` removes the limit.

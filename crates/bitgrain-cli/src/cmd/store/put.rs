@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use bitgrain::codec::NonFinite;
+use bitgrain::codec::{NonFinite, TwoLevel};
 use bitgrain::store::{PutOptions, TensorId, TensorStore, Tier};
 use serde_json::json;
 
@@ -43,8 +43,8 @@ pub(crate) struct Args {
 /// Options of writes.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct How {
-    /// Tier of this write: hot, warm, warm-aggressive or cold; raised to the pin if that has more bits [default: the
-    /// pin, or hot]
+    /// Tier of this write: f16, hot, warm, b6, warm-aggressive, b4 or cold; raised to the pin if that has more bits
+    /// [default: the pin, or hot]
     #[arg(long, value_name = "TIER")]
     tier: Option<TierName>,
     #[command(flatten)]
@@ -52,6 +52,9 @@ pub(crate) struct How {
     /// Store the values unchanged, as f32. They must be finite.
     #[arg(long, conflicts_with_all = ["tier", "pin"])]
     lossless: bool,
+    /// Use two scales per block if the tensor has outliers; applies to 3 bits.
+    #[arg(long, conflicts_with = "lossless")]
+    two_level: bool,
     /// Replace a temporal tensor; its frames are deleted.
     #[arg(long)]
     replace: bool,
@@ -98,7 +101,7 @@ impl Limits {
     }
 
     /// Returns whether no limit is set.
-    pub(super) fn are_none(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.pin.is_none() && self.max_error.is_none()
     }
 }
@@ -112,12 +115,13 @@ impl How {
             lossless: self.lossless,
             non_finite: self.limits.non_finite(),
             keep_frames: !self.replace,
+            two_level: if self.two_level { TwoLevel::AUTO } else { TwoLevel::Off },
             ..PutOptions::default()
         }
     }
 
     /// Fails if a put would replace frames without `--replace`.
-    pub(super) fn check_place(&self, store: &TensorStore, id: &TensorId) -> Result<(), CliError> {
+    pub(super) fn check_replaces_no_frames(&self, store: &TensorStore, id: &TensorId) -> Result<(), CliError> {
         match store.frame_count(id) {
             Ok(frames) if frames > 0 && !self.replace => Err(CliError::HasFrames { id: shown(id), frames }),
             _ => Ok(()),
@@ -128,7 +132,7 @@ impl How {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let tensor = Source::open(&args.file)?.one(&args.file, args.tensor.as_deref())?;
     let store = open(&args.path)?;
-    args.how.check_place(&store, &args.id.0)?;
+    args.how.check_replaces_no_frames(&store, &args.id.0)?;
     let put = store.put_with(&args.id.0, &tensor.shape, &tensor.values, &args.how.options());
     let cost = put.map_err(|error| tensor.refused(&args.file, &args.path, error))?;
     let bytes = store.meta(&args.id.0).map_err(CliError::store(&args.path))?.stored_bytes;

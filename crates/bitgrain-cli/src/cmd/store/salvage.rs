@@ -93,7 +93,7 @@ impl Loss {
         let about = json!({
             "frames_copied": self.frames.map(|frames| frames.0),
             "frames": self.frames.map(|frames| frames.1),
-            "what": self.what,
+            "problem": self.what,
         });
         with_id(&self.id, about)
     }

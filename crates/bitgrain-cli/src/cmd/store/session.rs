@@ -29,7 +29,7 @@ pub(super) fn for_many() -> StoreConfig {
 }
 
 /// Opens a store read-only, even while another process writes.
-pub(super) fn open_to_look(path: &Path) -> Result<TensorStore, CliError> {
+pub(super) fn open_read_only(path: &Path) -> Result<TensorStore, CliError> {
     TensorStore::open_read_only(path).map_err(CliError::store(path))
 }
 
@@ -58,7 +58,7 @@ pub(super) fn close(store: TensorStore, path: &Path) -> Result<(), CliError> {
 
 /// Records that a tensor was read, if that changes its usage: accesses within one period count once. If the store
 /// cannot be written, the read still succeeds.
-pub(super) fn note_use(path: &Path, about: &TensorMeta) {
+pub(super) fn record_access(path: &Path, about: &TensorMeta) {
     let period = PolicyConfig::default().period.as_millis().max(1);
     let (accessed, now) = (u128::from(about.accessed), u128::from(SystemClock.now()));
     // A date in a later period was written while the clock was ahead, so it is ignored.

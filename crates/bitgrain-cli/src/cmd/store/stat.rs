@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::shape;
 use super::id::{Id, shown};
-use super::session::open_to_look;
+use super::session::open_read_only;
 use super::{chart, ls};
 use crate::error::CliError;
 use crate::number::{Size, digits};
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let store = open_to_look(&args.path)?;
+    let store = open_read_only(&args.path)?;
     if let Some(id) = &args.id {
         return of_tensor(&store, &args.path, id, args.json, out);
     }

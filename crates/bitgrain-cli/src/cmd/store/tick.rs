@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bitgrain::codec::TwoLevel;
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
 use bitgrain::store::{Clock, SimulatedClock, StoreConfig, SystemClock, TensorStore, TierMove};
 use serde_json::json;
 
+use super::arguments::{PolicyName, TierName};
 use super::id::{shown, with_id};
 use super::session::{close, opened};
 use crate::error::CliError;
@@ -20,6 +22,8 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store tick vectors.store --dry-run
+  bitgrain store tick vectors.store --policy budget:2GB   as many bits as fit, most for what is read most
+  bitgrain store tick vectors.store --policy adr019       down to 3 bits
   bitgrain store tick vectors.store --absent never       keep all data, reconstructable or not
   bitgrain store tick cache.store --absent any           evict data unused for a day")]
 pub(crate) struct Args {
@@ -29,6 +33,15 @@ pub(crate) struct Args {
     /// Show the changes without making them.
     #[arg(long)]
     dry_run: bool,
+    /// Policy: careful (at least 6 bits), adr019 (down to 3 bits) or budget:SIZE (the least error within a total size).
+    #[arg(long, value_name = "NAME", default_value = "careful")]
+    policy: PolicyName,
+    /// Lowest tier, except absent [default: from the policy]
+    #[arg(long, value_name = "TIER")]
+    least_tier: Option<TierName>,
+    /// Use two scales per block for 3-bit tensors with outliers.
+    #[arg(long)]
+    two_level: bool,
     /// Tensors whose data may be evicted after a day without access.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Absent::Reconstructable)]
     absent: Absent,
@@ -60,7 +73,7 @@ enum Absent {
 const LISTED: usize = 20;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let defaults = PolicyConfig::default();
+    let defaults = args.policy.0.config();
     let policy = PolicyConfig {
         absent: match args.absent {
             Absent::Never => AbsentRule::Never,
@@ -68,28 +81,31 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             Absent::Any => AbsentRule::Any,
         },
         warm_byte_cap: args.warm_cap.unwrap_or(defaults.warm_byte_cap),
+        least_tier: args.least_tier.map_or(defaults.least_tier, |tier| tier.0),
         ..defaults
     };
     let now = args.now_ms.unwrap_or_else(|| SystemClock.now());
     let clock: Arc<dyn Clock> = if args.simulate { Arc::new(SimulatedClock::new(now)) } else { Arc::new(SystemClock) };
-    let config = StoreConfig { create: false, policy, clock, ..StoreConfig::default() };
+    let two_level = if args.two_level { TwoLevel::AUTO } else { TwoLevel::Off };
+    let config = StoreConfig { create: false, policy, clock, two_level, ..StoreConfig::default() };
     let failed = || CliError::store(&args.path);
-    let (moves, wishes, skipped, saved) = if args.dry_run {
+    let (moves, wishes, skipped, saved, over_budget) = if args.dry_run {
         let store = TensorStore::open_read_only_with(&args.path, config).map_err(failed())?;
         let plan = store.plan(now).map_err(failed())?;
-        (plan.moves, plan.wishes.len(), 0, None)
+        (plan.moves, plan.wishes.len(), 0, None, plan.over_budget)
     } else {
         let store = opened(&args.path, config)?;
         let report = store.tick(now).map_err(failed())?;
         close(store, &args.path)?;
         let saved = (report.bytes_before, report.bytes_after);
-        (report.moves, report.wishes, report.skipped, Some(saved))
+        (report.moves, report.wishes, report.skipped, Some(saved), report.over_budget)
     };
     if args.json {
         let one = |step: &TierMove| {
             let about = json!({
                 "from": step.from.name(),
                 "to": step.to.name(),
+                "frames": step.frames.as_ref().map(|frames| [frames.start, frames.end]),
                 "reason": format!("{:?}", step.reason),
                 "bytes": step.bytes,
             });
@@ -102,11 +118,16 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             "skipped": skipped,
             "bytes_before": saved.map(|saved| saved.0),
             "bytes_after": saved.map(|saved| saved.1),
+            "over_budget": over_budget,
         });
         return Ok(writeln!(out, "{found:#}")?);
     }
     let would = if args.dry_run { "would be" } else { "were" };
     writeln!(out, "{} tensors {would} re-encoded with fewer bits; {wishes} changes of wanted tiers", moves.len())?;
+    if over_budget > 0 {
+        let left = Size(over_budget);
+        writeln!(out, "{left} above the budget: new data, pins, error limits and lossless tensors keep their bits")?;
+    }
     if moves.is_empty() {
         return Ok(());
     }

@@ -132,7 +132,7 @@ pub(crate) fn measure(
     recipe: &Recipe,
     progress: &dyn Progress,
 ) -> Result<ErrorSums, ModelFileError> {
-    pieces::go_on(progress)?;
+    pieces::check_interrupt(progress)?;
     let job = Job::new(tensor, format, recipe)?;
     let runs = job.runs();
     let sums = pieces::map(&job.rows, &runs, |i, values, back| Ok(job.piece(&runs[i], values, back)?.sums))?;
@@ -156,7 +156,7 @@ pub(crate) fn encode(
     let mut done: Vec<Piece> = Vec::new();
     let mut windows = runs.chunks(PER_CORE * rayon::current_num_threads());
     loop {
-        pieces::go_on(progress)?;
+        pieces::check_interrupt(progress)?;
         // Write the previous window on one core while the others encode the next.
         let next = windows.next();
         let encoded = || match next {

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_come_back_from_their_text() {
+    fn choices_round_trip_through_strings() {
         for text in ["keep", "q4_k", "int4/32@mse", "int8@percentile=99.5", "uint2@hqq", "float16"] {
             assert_eq!(text.parse::<FormatChoice>().expect(text).to_string(), text);
         }

@@ -21,7 +21,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// Returns the slot moved by `base` bytes.
-    pub(super) fn behind(&self, base: u64) -> Self {
+    pub(super) fn shifted_by(&self, base: u64) -> Self {
         let moved = |range: &Range<u64>| range.start + base..range.end + base;
         let (scales, zeros) = (self.scales.as_ref().map(moved), self.zeros.as_ref().map(moved));
         Self { codes: moved(&self.codes), scales, zeros }

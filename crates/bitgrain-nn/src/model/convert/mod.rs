@@ -17,7 +17,7 @@ use bitgrain_kernels::ErrorSums;
 use serde::Serialize;
 
 use crate::model::compare::Figures;
-use crate::model::pieces::{Progress, go_on};
+use crate::model::pieces::{Progress, check_interrupt};
 use crate::model::tensor_type;
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor, TensorEncoding};
 pub(crate) use encode::measure;
@@ -89,7 +89,7 @@ pub fn quantize(
     let mut output = OutputFile::create(out, container, model, &targets, recipe.shard_bytes)?;
     let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0_usize);
     for (i, (tensor, target)) in model.tensors().iter().zip(&targets).enumerate() {
-        go_on(progress)?;
+        check_interrupt(progress)?;
         progress.tensor(&tensor.name);
         let (matrix_rows, cols) = tensor.matrix_shape()?;
         let elements = matrix_rows * cols;

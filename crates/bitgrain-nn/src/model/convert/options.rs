@@ -82,7 +82,7 @@ pub struct Resolved {
 #[non_exhaustive]
 pub enum FormatOptionsError {
     /// An option that contradicts the format's name.
-    #[error("{setting}={value} contradicts the format `{format}`; leave one of them out")]
+    #[error("{setting}={value} contradicts the format `{format}`; omit one of them")]
     Contradiction {
         /// The option.
         setting: FormatOption,
@@ -92,7 +92,7 @@ pub enum FormatOptionsError {
         format: String,
     },
     /// A group length together with a granularity that has no groups.
-    #[error("group={group} contradicts scale={scale}; leave one of them out")]
+    #[error("group={group} contradicts scale={scale}; omit one of them")]
     GroupWithScale {
         /// Weights per group.
         group: usize,
@@ -100,7 +100,7 @@ pub enum FormatOptionsError {
         scale: Granularity,
     },
     /// An option that none of the formats uses.
-    #[error("{setting}={value} has no effect on {formats}: {reason}; leave it out")]
+    #[error("{setting}={value} has no effect on {formats}: {reason}; omit it")]
     Unused {
         /// The option.
         setting: FormatOption,
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_length_in_the_name_survives_a_request_for_groups() {
+    fn a_group_length_in_the_name_survives_group_scaling() {
         let name =
             |name: &str, scale, group| settings(scale, group).resolve(name).map(|resolved| resolved.format.to_string());
         assert_eq!(name("int4/32", Some(Granularity::Group), None), Ok("int4/32".to_owned()));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_settings_that_contradict_each_other_are_refused() {
+    fn names_and_settings_that_contradict_each_other_are_rejected() {
         let refused = |name: &str, scale, group| settings(scale, group).resolve(name).is_err();
         assert!(refused("int4/32", None, Some(64)));
         assert!(refused("int4/64", Some(Granularity::Channel), None));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_no_format_uses_are_refused_with_the_reason() {
+    fn settings_that_no_format_uses_are_rejected_with_the_reason() {
         let message = |settings: FormatOptions, names: &[&str]| {
             let resolved = names.iter().map(|name| settings.resolve_override(name)).collect::<Result<Vec<_>, _>>();
             settings.refuse_unused(&resolved.expect("known names")).err().map(|error| error.to_string())

@@ -48,12 +48,12 @@ impl OutputFile {
     }
 
     fn add(&mut self, path: &Path, model: &ModelFile, layout: FileLayout) -> Result<(), ModelFileError> {
-        refuse_input(path, model)?;
+        ensure_not_input(path, model)?;
         let base = self.files.last().map_or(0, |shard| shard.base + shard.len);
         let mut file = PartFile::create(path).map_err(ModelFileError::io(path))?;
         file.write_at(0, &layout.header).map_err(ModelFileError::io(path))?;
         self.files.push(Shard { base, len: layout.len, path: path.to_owned(), file });
-        self.slots.extend(layout.slots.iter().map(|slot| slot.behind(base)));
+        self.slots.extend(layout.slots.iter().map(|slot| slot.shifted_by(base)));
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl OutputFile {
             }
             start = end;
         }
-        refuse_input(path, model)?;
+        ensure_not_input(path, model)?;
         // Create the index before any shard is renamed into place, so that a failure here leaves no shards on disk.
         let file = PartFile::create(path).map_err(ModelFileError::io(path))?;
         let total = self.slots.iter().map(Slot::bytes).sum();
@@ -127,7 +127,7 @@ impl OutputFile {
 }
 
 /// Refuses to overwrite a file that is being read, under any of its names.
-fn refuse_input(path: &Path, model: &ModelFile) -> Result<(), ModelFileError> {
+fn ensure_not_input(path: &Path, model: &ModelFile) -> Result<(), ModelFileError> {
     let mut inputs = model.files().into_iter().chain([model.path()]);
     if inputs.any(|input| same_file(input, path)) {
         return Err(ModelFileError::SameFile { path: path.to_owned() });

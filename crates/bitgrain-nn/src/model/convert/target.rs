@@ -36,7 +36,7 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
         FormatChoice::To(format) if tensor.storage.format() != Some(format) => format,
         FormatChoice::Keep | FormatChoice::To(_) => return kept(tensor, container),
     };
-    refuse(tensor, container, &TensorEncoding::Weights(format))?;
+    check_container(tensor, container, &TensorEncoding::Weights(format))?;
     let (_, cols) = tensor.matrix_shape()?;
     if cols.is_multiple_of(format.block()) {
         return Ok(Target::encoded(format, None));
@@ -51,7 +51,7 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
 fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileError> {
     let as_is = Target { storage: tensor.storage.clone(), encode: None, remark: None };
     let TensorEncoding::Weights(format) = tensor.storage else {
-        refuse(tensor, container, &tensor.storage)?;
+        check_container(tensor, container, &tensor.storage)?;
         return Ok(as_is);
     };
     if container != Container::Gguf || tensor_type(&tensor.storage).is_some() {
@@ -73,7 +73,7 @@ pub(super) fn is_held(container: Container, storage: &TensorEncoding) -> bool {
 }
 
 /// Returns an error for an encoding that the container cannot hold.
-fn refuse(tensor: &ModelTensor, container: Container, storage: &TensorEncoding) -> Result<(), ModelFileError> {
+fn check_container(tensor: &ModelTensor, container: Container, storage: &TensorEncoding) -> Result<(), ModelFileError> {
     if is_held(container, storage) {
         return Ok(());
     }

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_other_sizes_are_refused() {
+    fn arrays_of_other_sizes_are_rejected() {
         let parts = |count| PartsBuf { codes: vec![0; count], scales: Vec::new(), zeros: Vec::new() };
         let float = || TensorEncoding::Weights(DType::Float32.into());
         assert!(ModelTensor::new("a", vec![2, 3], float(), parts(23)).is_err());

@@ -24,7 +24,7 @@ pub(crate) fn read_npy(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTens
         let range = range.start as u64..range.end as u64;
         tensor(name, &header, Bytes::File { file: Arc::new(file), range })
     } else {
-        tensor(name, &header, Bytes::Owned(straightened(&header, &whole[header.range()])))
+        tensor(name, &header, Bytes::Owned(to_row_major(&header, &whole[header.range()])))
     };
     Ok((ModelMetadata { version: Some(header.version.into()), ..ModelMetadata::default() }, vec![tensor]))
 }
@@ -49,7 +49,7 @@ pub(crate) fn read_npz(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTens
             let range = (start + range.start) as u64..(start + range.end) as u64;
             Bytes::File { file: Arc::clone(&file), range }
         } else {
-            Bytes::Owned(straightened(&header, &bytes[header.range()]))
+            Bytes::Owned(to_row_major(&header, &bytes[header.range()]))
         };
         tensors.push(tensor(name, &header, codes));
     }
@@ -96,7 +96,7 @@ fn plain(header: &Header) -> bool {
 }
 
 /// Returns the elements in little-endian and row-major order.
-fn straightened(header: &Header, bytes: &[u8]) -> Arc<[u8]> {
+fn to_row_major(header: &Header, bytes: &[u8]) -> Arc<[u8]> {
     let width = usize::try_from(header.dtype.element.bytes()).unwrap_or(1);
     let mut out = bytes.to_vec();
     if header.fortran_order && header.shape.len() > 1 {

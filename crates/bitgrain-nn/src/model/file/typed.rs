@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_name_the_type() {
+    fn strings_name_the_type() {
         let array = Value::Array(Array::F32(vec![1.5, f32::NAN, f32::NEG_INFINITY]));
         assert_eq!(to_text(&Value::U32(3)), r#"{"u32":3}"#);
         assert_eq!(to_text(&Value::String("a \"b\"".into())), r#"{"string":"a \"b\""}"#);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_text_is_none() {
+    fn any_other_string_is_not_typed_metadata() {
         for text in [
             "",
             "llama",

@@ -47,13 +47,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hull_leaves_out_what_lies_above_the_line() {
+    fn a_hull_excludes_points_above_the_line() {
         let offers = &tensors(&[&[(4, 9.0), (6, 8.0), (8, 1.0), (16, 0.0)]])[0].offers;
         assert_eq!(hull(offers).iter().map(|o| o.bytes).collect::<Vec<_>>(), [4, 8, 16]);
     }
 
     #[test]
-    fn steps_of_all_tensors_come_in_the_order_of_what_they_save() {
+    fn steps_of_all_tensors_are_ordered_by_saved_error() {
         let tensors = tensors(&[&[(10, 9.0), (20, 4.0), (30, 3.0)], &[(10, 9.0), (20, 6.0)]]);
         let found: Vec<_> = curve(&tensors).collect();
         assert_eq!(found, [(20, 18.0), (30, 13.0), (40, 10.0), (50, 9.0)]);

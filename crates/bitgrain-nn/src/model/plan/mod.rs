@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn offers_that_another_beats_are_left_out() {
+    fn dominated_offers_are_dropped() {
         let kept = &tensors(&[&[(4, 9.0), (5, 9.5), (6, 8.0), (8, 2.0), (8, 1.0), (16, 0.0)]])[0].offers;
         assert_eq!(
             kept.iter().map(|o| (o.bytes, o.error)).collect::<Vec<_>>(),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_just_short_of_one_step_does_not_give_up_the_best_of_them() {
+    fn a_budget_just_short_of_all_steps_drops_the_least_useful_one() {
         // All second offers would take 41 bytes: one of the small tensors must give way, not the large one.
         let tensors =
             tensors(&[&[(10, 200.0), (20, 40.0)], &[(5, 100.0), (10, 20.0), (20, 5.0)], &[(5, 100.0), (10, 20.0)]]);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn goals_out_of_reach_say_what_is_in_reach() {
+    fn unreachable_goals_report_the_reachable_range() {
         let tensors = tensors(&[&[(10, 100.0), (20, 10.0)]]);
         let small = choose(&tensors, 7, 100, Goal::Budget(16));
         assert!(matches!(small, Err(ModelFileError::BudgetTooSmall { budget: 16, least: 17 })));

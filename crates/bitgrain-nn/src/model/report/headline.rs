@@ -63,7 +63,7 @@ fn card(figure: &str, name: &str, lines: &Markup) -> Markup {
 }
 
 /// Lists tensors without figures, with the reasons.
-pub(super) fn left_out(comparison: &ModelComparison) -> Markup {
+pub(super) fn skipped_tensors(comparison: &ModelComparison) -> Markup {
     let skipped: Vec<String> = comparison.skipped.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
     warning(
         "Not compared",

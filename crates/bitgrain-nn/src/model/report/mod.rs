@@ -72,7 +72,7 @@ pub fn html(report: &Report<'_>) -> String {
             body {
                 main {
                     (headline::section(report))
-                    (headline::left_out(comparison))
+                    (headline::skipped_tensors(comparison))
                     (headline::not_finite(comparison))
                     (palette.section(&comparison.tensors))
                     (bars::section(&worst, &palette))

@@ -131,7 +131,7 @@ fn the_ends_of_a_narrow_range_differ() {
 }
 
 #[test]
-fn odd_figures_make_no_odd_markup() {
+fn unusual_figures_do_not_break_the_markup() {
     let mut odd = row("w.0", f64::INFINITY, "float16");
     (odd.figures.snr_db, odd.optimum_db, odd.shape) = (Some(f64::NEG_INFINITY), None, vec![]);
     odd.histograms = [vec![], vec![0; 48]];

@@ -35,9 +35,9 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
 }
 
 fn measured(comparison: &ModelComparison, plan: &PrecisionPlan, candidates: &[WeightFormat]) -> Markup {
-    let drawn = thinned(&plan.curve);
+    let drawn = downsample(&plan.curve);
     let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-    let here = standing(comparison, plan);
+    let here = second_point(comparison, plan);
     html! {
         @if drawn.len() < 2 {
             p class="note" { "No curve: the model has no weight matrices to plan." }
@@ -54,7 +54,7 @@ fn measured(comparison: &ModelComparison, plan: &PrecisionPlan, candidates: &[We
 }
 
 /// Returns the second model's point on the plan's scale: only the planned matrices, each relative to its own values.
-fn standing(comparison: &ModelComparison, plan: &PrecisionPlan) -> Option<Point> {
+fn second_point(comparison: &ModelComparison, plan: &PrecisionPlan) -> Option<Point> {
     let (mut error, mut weights) = (0.0, 0.0);
     for row in comparison.tensors.iter().filter(|row| plan.formats.contains_key(&row.name)) {
         #[expect(clippy::cast_precision_loss, reason = "a weight in a mean")]
@@ -82,7 +82,7 @@ fn verdict(here: Point, curve: &[Point]) -> String {
 }
 
 /// Keeps at most about [`POINTS`] points, including both ends. Points without error are dropped: their SNR is infinite.
-fn thinned(curve: &[Point]) -> Vec<Point> {
+fn downsample(curve: &[Point]) -> Vec<Point> {
     let lossy: Vec<Point> = curve.iter().copied().filter(|point| point.relative_rmse > 0.0).collect();
     let step = lossy.len().div_ceil(POINTS).max(1);
     let last = lossy.len().saturating_sub(1);

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn accents_case_and_control_characters_go() {
+    fn accents_case_and_control_characters_are_removed() {
         assert_eq!(parts("H\u{e9}llo\u{0} W\u{d6}RLD\u{ad}\u{200b}s"), ["hello", "worlds"]);
         assert_eq!(parts("e\u{301} \u{130}\u{e000}"), ["e", "i"]);
         assert_eq!(parts("a\u{378}"), ["a\u{378}"]);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_chinese_characters_are_words() {
+    fn punctuation_and_chinese_characters_are_separate_words() {
         assert_eq!(parts("don't...(x)"), ["don", "'", "t", ".", ".", ".", "(", "x", ")"]);
         assert_eq!(parts("ab\u{6c34}\u{706b}c"), ["ab", "\u{6c34}", "\u{706b}", "c"]);
         assert_eq!(parts("\u{ff01}a\u{a0}b\u{3000}c$"), ["\u{ff01}", "a", "b", "c", "$"]);

@@ -144,19 +144,19 @@ mod tests {
     }
 
     #[test]
-    fn words_are_cut_into_the_longest_pieces() {
+    fn words_are_split_into_the_longest_pieces() {
         assert_eq!(small().encode("Unaffable, PLAYING", 512), [2, 5, 6, 7, 1, 10, 11, 3]);
     }
 
     #[test]
-    fn words_that_cannot_be_cut_are_unknown_as_a_whole() {
+    fn words_that_cannot_be_split_are_unknown() {
         assert_eq!(small().encode("unknown a", 512), [2, 1, 8, 3]);
         assert_eq!(small().encode(&"a".repeat(100), 512).len(), 102);
         assert_eq!(small().encode(&"a".repeat(101), 512), [2, 1, 3]);
     }
 
     #[test]
-    fn long_texts_end_where_the_model_does() {
+    fn long_sentences_are_truncated_to_the_model_length() {
         let ids = small().encode(&"a ".repeat(600), 512);
         assert_eq!((ids.len(), ids[0], ids[510], ids[511]), (512, 2, 8, 3));
         assert_eq!(small().encode("unaffable", 3), [2, 5, 3]);

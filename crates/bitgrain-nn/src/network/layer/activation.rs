@@ -66,12 +66,12 @@ impl Curve {
             Self::Relu => values.iter_mut().for_each(|x| *x = x.max(0.0)),
             Self::Gelu => values.iter_mut().for_each(|x| *x *= normal_below(*x)),
             Self::Silu | Self::Sigmoid => {
-                let mut shares = vec![0.0; values.len()];
-                sigmoid_each(Backend::best(), values, &mut shares).expect("equal lengths");
+                let mut sigmoids = vec![0.0; values.len()];
+                sigmoid_each(Backend::best(), values, &mut sigmoids).expect("equal lengths");
                 if self == Self::Silu {
-                    values.iter_mut().zip(shares).for_each(|(x, share)| *x *= share);
+                    values.iter_mut().zip(sigmoids).for_each(|(x, sigmoid)| *x *= sigmoid);
                 } else {
-                    values.copy_from_slice(&shares);
+                    values.copy_from_slice(&sigmoids);
                 }
             }
             Self::LeakyRelu | Self::GeluTanh | Self::Tanh => values.iter_mut().for_each(|x| *x = self.value(*x)),
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn curves_have_the_values_of_their_definitions() {
+    fn activations_match_their_definitions() {
         let near = |curve: Curve, x: f32, y: f32| assert!((curve.value(x) - y).abs() < 1e-5, "{curve:?} at {x}");
         near(Curve::Gelu, 1.0, 0.841_345);
         near(Curve::Gelu, -2.0, -0.045_500);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_function_is_near_enough() {
+    fn the_error_function_is_accurate_enough() {
         for i in -30_000..=30_000_i16 {
             let x = f32::from(i) * 2e-4;
             let far = f64::from(erf(x)) - libm::erf(f64::from(x));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_go_along_the_same_curves() {
+    fn slices_and_scalars_have_the_same_activation() {
         use Curve::{Gelu, GeluTanh, LeakyRelu, Relu, Sigmoid, Silu, Tanh};
         let values: Vec<f32> = (-40..40).map(|i| i as f32 * 0.3).collect();
         for curve in [Relu, LeakyRelu, Gelu, GeluTanh, Silu, Tanh, Sigmoid] {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_those_of_the_curves() {
+    fn derivatives_match_the_activation_functions() {
         use Curve::{Gelu, GeluTanh, LeakyRelu, Relu, Sigmoid, Silu, Tanh};
         for curve in [Relu, LeakyRelu, Gelu, GeluTanh, Silu, Tanh, Sigmoid] {
             for x in [-3.0_f32, -1.1, -0.4, 0.3, 0.9, 2.5] {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linear::Linear;
 use super::rope::Rope;
-use super::softmax::{shares, shares_back};
+use super::softmax::{softmax, softmax_backward};
 use crate::network::matmul;
 use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
@@ -43,8 +43,8 @@ impl Attention {
         }
         let mut linear = |part: &str| Linear::new(site, part, len, len, self.bias);
         let [query, key, value, output] = [linear("query.")?, linear("key.")?, linear("value.")?, linear("output.")?];
-        let look = Look { heads, len, causal: self.causal };
-        Ok(Box::new(Built { query, key, value, output, look, rope: self.rope }))
+        let geometry = Geometry { heads, len, causal: self.causal };
+        Ok(Box::new(Built { query, key, value, output, geometry, rope: self.rope }))
     }
 }
 
@@ -54,19 +54,19 @@ struct Built {
     key: Linear,
     value: Linear,
     output: Linear,
-    look: Look,
+    geometry: Geometry,
     rope: Option<Rope>,
 }
 
 /// Layout of the heads.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct Geometry {
     heads: usize,
     len: usize,
     causal: bool,
 }
 
-impl Look {
+impl Geometry {
     fn head(self) -> usize {
         self.len / self.heads
     }
@@ -98,16 +98,16 @@ impl Look {
     }
 
     /// Returns the attention weights of all pairs of positions.
-    fn shares(self, query: &[f32], key: &[f32], mask: Option<&[bool]>) -> Vec<f32> {
+    fn attention_weights(self, query: &[f32], key: &[f32], mask: Option<&[bool]>) -> Vec<f32> {
         let length = key.len() / self.head();
         let mut scores = vec![0.0; length * length];
         matmul::rows_by_rows(query, key, self.head(), &mut scores);
-        for (place, row) in scores.chunks_exact_mut(length).enumerate() {
+        for (position, row) in scores.chunks_exact_mut(length).enumerate() {
             for (other, score) in row.iter_mut().enumerate() {
-                let seen = mask.is_none_or(|mask| mask[other]) && !(self.causal && other > place);
+                let seen = mask.is_none_or(|mask| mask[other]) && !(self.causal && other > position);
                 *score = if seen { *score * self.factor() } else { f32::NEG_INFINITY };
             }
-            shares(row);
+            softmax(row);
         }
         scores
     }
@@ -119,27 +119,27 @@ fn mask_of(batch: &InputBatch, sample: usize) -> Option<&[bool]> {
 
 impl Step for Built {
     fn forward(&self, x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
-        let (look, length) = (self.look, x.dims()[0]);
+        let (geometry, length) = (self.geometry, x.dims()[0]);
         let mut query = self.query.forward(x.values(), run)?;
         let mut key = self.key.forward(x.values(), run)?;
         let value = self.value.forward(x.values(), run)?;
         if let Some(rope) = self.rope {
-            rope.turn(&mut query, look.len, look.head(), length, 1.0);
-            rope.turn(&mut key, look.len, look.head(), length, 1.0);
+            rope.rotate(&mut query, geometry.len, geometry.head(), length, 1.0);
+            rope.rotate(&mut key, geometry.len, geometry.head(), length, 1.0);
         }
         let one = |at: usize| {
-            let [query, key, value] = [&query, &key, &value].map(|all| look.part(all, length, at));
-            let seen = look.shares(&query, &key, mask_of(&x, at / look.heads));
-            let mut out = vec![0.0; length * look.head()];
-            matmul::rows_by_columns(&seen, &value, look.head(), &mut out);
+            let [query, key, value] = [&query, &key, &value].map(|all| geometry.part(all, length, at));
+            let seen = geometry.attention_weights(&query, &key, mask_of(&x, at / geometry.heads));
+            let mut out = vec![0.0; length * geometry.head()];
+            matmul::rows_by_columns(&seen, &value, geometry.head(), &mut out);
             (out, seen)
         };
-        let (parts, seen): (Vec<_>, Vec<_>) = (0..x.count() * look.heads).into_par_iter().map(one).unzip();
-        let joined = look.join(&parts, length);
+        let (parts, seen): (Vec<_>, Vec<_>) = (0..x.count() * geometry.heads).into_par_iter().map(one).unzip();
+        let joined = geometry.join(&parts, length);
         let y = x.with_values(self.output.forward(&joined, run)?);
         if run.is_training() {
             let saved = [query, key, value, joined].map(|values| x.with_values(values));
-            let seen = x.with(seen.concat(), vec![look.heads, length, length]);
+            let seen = x.with(seen.concat(), vec![geometry.heads, length, length]);
             run.save(x);
             saved.into_iter().for_each(|batch| run.save(batch));
             run.save(seen);
@@ -148,34 +148,35 @@ impl Step for Built {
     }
 
     fn backward(&self, dy: InputBatch, back: &mut Back<'_>) -> InputBatch {
-        let (look, length, count) = (self.look, dy.dims()[0], dy.count() * self.look.heads);
+        let (geometry, length, count) = (self.geometry, dy.dims()[0], dy.count() * self.geometry.heads);
         // Popped in the reverse order of saving.
         let [seen, joined, value, key, query, x] = std::array::from_fn(|_| back.saved());
         let slopes = self.output.backward(joined.values(), dy.values(), back);
         let one = |at: usize| {
-            let [query, key, value] = [&query, &key, &value].map(|all| look.part(all.values(), length, at));
-            let slopes = look.part(&slopes, length, at);
+            let [query, key, value] = [&query, &key, &value].map(|all| geometry.part(all.values(), length, at));
+            let slopes = geometry.part(&slopes, length, at);
             let seen = &seen.values()[at * length * length..][..length * length];
-            let [mut to_query, mut to_key, mut to_value] = [(); 3].map(|()| vec![0.0; length * look.head()]);
+            let [mut to_query, mut to_key, mut to_value] = [(); 3].map(|()| vec![0.0; length * geometry.head()]);
             // With weights P = softmax(S) and output O = PV: dV = PᵀdO, dP = dO Vᵀ, dQ = dS K, dK = dSᵀQ.
-            matmul::columns_by_columns(seen, &slopes, length, look.head(), &mut to_value);
+            matmul::columns_by_columns(seen, &slopes, length, geometry.head(), &mut to_value);
             let mut scores = vec![0.0; length * length];
-            matmul::rows_by_rows(&slopes, &value, look.head(), &mut scores);
+            matmul::rows_by_rows(&slopes, &value, geometry.head(), &mut scores);
             for (scores, seen) in scores.chunks_exact_mut(length).zip(seen.chunks_exact(length)) {
-                shares_back(seen, scores);
-                scores.iter_mut().for_each(|score| *score *= look.factor());
+                softmax_backward(seen, scores);
+                scores.iter_mut().for_each(|score| *score *= geometry.factor());
             }
-            matmul::rows_by_columns(&scores, &key, look.head(), &mut to_query);
-            matmul::columns_by_columns(&scores, &query, length, look.head(), &mut to_key);
+            matmul::rows_by_columns(&scores, &key, geometry.head(), &mut to_query);
+            matmul::columns_by_columns(&scores, &query, length, geometry.head(), &mut to_key);
             (to_query, (to_key, to_value))
         };
         let (to_query, rest): (Vec<_>, Vec<_>) = (0..count).into_par_iter().map(one).unzip();
         let (to_key, to_value): (Vec<_>, Vec<_>) = rest.into_iter().unzip();
-        let [mut to_query, mut to_key, to_value] = [to_query, to_key, to_value].map(|parts| look.join(&parts, length));
+        let [mut to_query, mut to_key, to_value] =
+            [to_query, to_key, to_value].map(|parts| geometry.join(&parts, length));
         // Rotations are orthogonal: the gradient passes through one by rotating back.
         if let Some(rope) = self.rope {
-            rope.turn(&mut to_query, look.len, look.head(), length, -1.0);
-            rope.turn(&mut to_key, look.len, look.head(), length, -1.0);
+            rope.rotate(&mut to_query, geometry.len, geometry.head(), length, -1.0);
+            rope.rotate(&mut to_key, geometry.len, geometry.head(), length, -1.0);
         }
         let mut dx = vec![0.0; x.values().len()];
         for (linear, slopes) in [(self.query, to_query), (self.key, to_key), (self.value, to_value)] {

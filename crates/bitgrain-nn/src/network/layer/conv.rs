@@ -58,12 +58,12 @@ where
             2 => "[channels, height, width]",
             _ => "[channels, depth, height, width]",
         };
-        let dims = site.shape.fixed().filter(|dims| dims.len() == N + 1).ok_or_else(|| site.refuse(wanted))?;
+        let dims = site.shape.fixed().filter(|dims| dims.len() == N + 1).ok_or_else(|| site.shape_error(wanted))?;
         let channels = site.positive("channels", self.channels)?;
         for i in 0..N {
             site.positive("kernel", self.kernel[i])?;
             site.positive("stride", self.stride[i])?;
-            // Windows of padding alone are useless, and a file could ask for more of them than fit into memory.
+            // Windows that contain only padding are useless, and a file could request more than fit into memory.
             if self.padding[i] >= self.kernel[i] {
                 let what = format!("{}: it must be less than the kernel size {}", self.padding[i], self.kernel[i]);
                 return Err(site.setting("padding", what));

@@ -5,7 +5,7 @@ use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError, Shape};
 
 pub(super) fn build(site: &mut Site<'_>) -> Result<Box<dyn Step>, NetworkError> {
-    let dims = site.shape.fixed().ok_or_else(|| site.refuse("samples of fixed size"))?;
+    let dims = site.shape.fixed().ok_or_else(|| site.shape_error("samples of fixed size"))?;
     site.shape = Shape::new(&[dims.iter().product()]);
     Ok(Box::new(Flatten { dims }))
 }

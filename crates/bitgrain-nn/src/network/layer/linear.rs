@@ -36,7 +36,7 @@ impl Linear {
 
     pub(crate) fn backward(self, x: &[f32], dy: &[f32], back: &mut Back<'_>) -> Vec<f32> {
         if let Some(bias) = self.bias {
-            add_up_rows(dy, back.gradient(bias));
+            sum_rows(dy, back.gradient(bias));
         }
         back.product(self.weight, x, dy)
     }
@@ -50,7 +50,7 @@ pub(crate) fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
 }
 
 /// Adds all rows to a vector.
-pub(crate) fn add_up_rows(rows: &[f32], sums: &mut [f32]) {
+pub(crate) fn sum_rows(rows: &[f32], sums: &mut [f32]) {
     for row in rows.chunks_exact(sums.len()) {
         sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
     }

@@ -42,7 +42,7 @@ pub use positions::Positions;
 pub use rnn::Rnn;
 pub use rope::{Pairs, Rope};
 pub use sequence::SequenceOutput;
-pub(crate) use softmax::shares;
+pub(crate) use softmax::softmax;
 pub use swiglu::SwiGlu;
 
 /// A layer of a network.

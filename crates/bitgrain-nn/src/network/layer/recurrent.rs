@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use super::linear::{add_to_rows, add_up_rows};
+use super::linear::{add_to_rows, sum_rows};
 use super::sequence::{SequenceOutput, place, put, seen, state_shape};
 use crate::network::parameter::Init;
 use crate::network::site::{Id, Site};
@@ -133,7 +133,7 @@ impl<C: Cell<GATES, CARRIED>, const GATES: usize, const CARRIED: usize> Step for
             self.add(&mut to_carried, &through);
             put(&mut to_sums, length, wide, at, &to_sum);
         }
-        add_up_rows(&to_sums, back.gradient(self.bias));
+        sum_rows(&to_sums, back.gradient(self.bias));
         let dx = back.product(self.input, x.values(), &to_sums);
         x.with_last(dx, self.inputs)
     }

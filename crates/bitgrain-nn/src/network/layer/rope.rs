@@ -29,7 +29,7 @@ impl Rope {
     /// Rotates the heads in rows of `len`, each row by its position in sequences of `length`; in reverse if `sign` is
     /// -1.
     #[expect(clippy::cast_precision_loss, reason = "positions and head lengths")]
-    pub(super) fn turn(self, rows: &mut [f32], len: usize, head: usize, length: usize, sign: f32) {
+    pub(super) fn rotate(self, rows: &mut [f32], len: usize, head: usize, length: usize, sign: f32) {
         let half = head / 2;
         let speeds: Vec<f32> = (0..half).map(|i| self.base.powf(-2.0 * i as f32 / head as f32)).collect();
         for (row, values) in rows.chunks_exact_mut(len).enumerate() {
@@ -64,14 +64,14 @@ mod tests {
     }
 
     #[test]
-    fn the_product_of_two_turned_vectors_depends_on_their_distance_alone() {
+    fn the_product_of_two_rotated_vectors_depends_only_on_their_distance() {
         for pairs in [Pairs::Neighbors, Pairs::Halves] {
             let rope = Rope { base: 10_000.0, pairs };
             let mut rows: Vec<f32> = [1.0, -0.5, 0.25, 2.0].repeat(6);
-            rope.turn(&mut rows, 4, 4, 6, 1.0);
+            rope.rotate(&mut rows, 4, 4, 6, 1.0);
             let product = |i: usize, j: usize| -> f32 { (0..4).map(|k| rows[i * 4 + k] * rows[j * 4 + k]).sum() };
             assert!((product(0, 2) - product(3, 5)).abs() < 1e-5 && (product(0, 2) - product(0, 3)).abs() > 1e-2);
-            rope.turn(&mut rows, 4, 4, 6, -1.0);
+            rope.rotate(&mut rows, 4, 4, 6, -1.0);
             assert!(rows.iter().zip([1.0, -0.5, 0.25, 2.0].repeat(6)).all(|(a, b)| (a - b).abs() < 1e-5));
         }
     }

@@ -13,7 +13,7 @@ pub(super) struct Softmax;
 impl Step for Softmax {
     fn forward(&self, mut x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
         let len = x.last();
-        x.values_mut().chunks_exact_mut(len).for_each(shares);
+        x.values_mut().chunks_exact_mut(len).for_each(softmax);
         if run.is_training() {
             run.save(x.clone());
         }
@@ -24,7 +24,7 @@ impl Step for Softmax {
         let y = back.saved();
         let len = y.last();
         for (dy, y) in dy.values_mut().chunks_exact_mut(len).zip(y.values().chunks_exact(len)) {
-            shares_back(y, dy);
+            softmax_backward(y, dy);
         }
         dy
     }
@@ -32,7 +32,7 @@ impl Step for Softmax {
 
 /// Computes the softmax in place. Minus infinity maps to 0, and so does a row of minus infinities only: a position that
 /// may attend to no other.
-pub(crate) fn shares(row: &mut [f32]) {
+pub(crate) fn softmax(row: &mut [f32]) {
     let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     if largest == f32::NEG_INFINITY {
         row.fill(0.0);
@@ -50,9 +50,9 @@ pub(crate) fn shares(row: &mut [f32]) {
 }
 
 /// Maps gradients of the softmax to gradients of its inputs.
-pub(crate) fn shares_back(shares: &[f32], slopes: &mut [f32]) {
-    let mean: f32 = shares.iter().zip(&*slopes).map(|(share, slope)| share * slope).sum();
-    slopes.iter_mut().zip(shares).for_each(|(slope, share)| *slope = share * (*slope - mean));
+pub(crate) fn softmax_backward(probabilities: &[f32], gradients: &mut [f32]) {
+    let mean: f32 = probabilities.iter().zip(&*gradients).map(|(p, gradient)| p * gradient).sum();
+    gradients.iter_mut().zip(probabilities).for_each(|(gradient, p)| *gradient = p * (*gradient - mean));
 }
 
 #[cfg(test)]
@@ -60,12 +60,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_of_one_even_for_large_numbers() {
+    fn softmax_does_not_overflow() {
         let mut row = [1000.0, 1000.0, f32::NEG_INFINITY];
-        shares(&mut row);
+        softmax(&mut row);
         assert_eq!(row, [0.5, 0.5, 0.0]);
         let mut nothing = [f32::NEG_INFINITY; 2];
-        shares(&mut nothing);
+        softmax(&mut nothing);
         assert_eq!(nothing, [0.0, 0.0]);
     }
 }

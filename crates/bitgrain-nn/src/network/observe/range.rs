@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_leaves_out_what_is_far_out() {
+    fn a_percentile_ignores_outliers() {
         let mut values: Vec<f32> = (0..1000).map(|i| i as f32 / 1000.0).collect();
         values.push(-5000.0);
         let (lo, hi) = seen(Observer::Percentile(50.0), &[&values]);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn observers_that_make_no_sense_are_refused() {
+    fn invalid_observers_are_rejected() {
         for odd in [Observer::Percentile(0.0), Observer::Percentile(101.0), Observer::MovingAverage(f32::NAN)] {
             assert!(odd.check().is_err(), "{odd:?}");
         }

@@ -155,7 +155,7 @@ pub(super) fn read(text: &[u8]) -> Result<Saved, NetworkFileError> {
     Ok(Saved { input: document.input, layers, parameters })
 }
 
-/// Returns whether bytes start like these files. Tells them from a safetensors file whose length happens to start with
+/// Returns whether the bytes start like such a file, and not like a safetensors file whose length happens to start with
 /// the byte `{`.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(64)].windows(8).any(|window| window == b"\"format\"")

@@ -93,21 +93,21 @@ impl TrainConfig {
     pub(super) fn check(&self) -> Result<(), NetworkError> {
         let share = |x: f32| (0.0..1.0).contains(&x);
         let above = |x: f32| x > 0.0 && x.is_finite();
-        let refuse = |what, value: f32| Err(NetworkError::Training { what, value: value.into() });
+        let invalid = |what, value: f32| Err(NetworkError::Training { what, value: value.into() });
         match self.optimizer {
-            _ if self.epochs == 0 => refuse("number of epochs", 0.0),
-            _ if self.batch == 0 => refuse("batch size", 0.0),
+            _ if self.epochs == 0 => invalid("number of epochs", 0.0),
+            _ if self.batch == 0 => invalid("batch size", 0.0),
             _ if self.clip.is_some_and(|clip| !above(clip)) => {
-                refuse("gradient clipping norm", self.clip.unwrap_or_default())
+                invalid("gradient clipping norm", self.clip.unwrap_or_default())
             }
             Optimizer::Sgd { rate, .. } | Optimizer::AdamW { rate, .. } if !above(rate) => {
-                refuse("learning rate", rate)
+                invalid("learning rate", rate)
             }
-            Optimizer::Sgd { momentum, .. } if !share(momentum) => refuse("momentum", momentum),
-            Optimizer::AdamW { beta1, .. } if !share(beta1) => refuse("beta1", beta1),
-            Optimizer::AdamW { beta2, .. } if !share(beta2) => refuse("beta2", beta2),
-            Optimizer::AdamW { epsilon, .. } if !above(epsilon) => refuse("epsilon", epsilon),
-            Optimizer::AdamW { decay, .. } if !(decay >= 0.0 && decay.is_finite()) => refuse("weight decay", decay),
+            Optimizer::Sgd { momentum, .. } if !share(momentum) => invalid("momentum", momentum),
+            Optimizer::AdamW { beta1, .. } if !share(beta1) => invalid("beta1", beta1),
+            Optimizer::AdamW { beta2, .. } if !share(beta2) => invalid("beta2", beta2),
+            Optimizer::AdamW { epsilon, .. } if !above(epsilon) => invalid("epsilon", epsilon),
+            Optimizer::AdamW { decay, .. } if !(decay >= 0.0 && decay.is_finite()) => invalid("weight decay", decay),
             Optimizer::Sgd { .. } | Optimizer::AdamW { .. } => Ok(()),
         }
     }

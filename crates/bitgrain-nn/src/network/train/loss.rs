@@ -1,7 +1,7 @@
 //! `LossFunction`: loss functions and their gradients.
 
 use super::TrainingTargets;
-use crate::network::layer::shares;
+use crate::network::layer::softmax;
 use crate::network::{InputBatch, NetworkError};
 
 /// Loss function.
@@ -66,7 +66,7 @@ fn cross_entropy(y: &InputBatch, classes: &[usize]) -> Result<(f64, Vec<f32>), N
         let sum: f64 = row.iter().map(|x| (f64::from(*x) - largest).exp()).sum();
         loss += sum.ln() + largest - f64::from(row[class]);
         // The gradient with respect to the logits is the softmax minus the one-hot label.
-        shares(row);
+        softmax(row);
         row[class] -= 1.0;
         row.iter_mut().for_each(|x| *x /= found as f32);
     }

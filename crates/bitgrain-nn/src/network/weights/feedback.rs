@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn feedback_brings_outputs_nearer_in_every_narrow_format() {
+    fn feedback_reduces_the_output_error_in_every_narrow_format() {
         let cols = 96;
         let (products, rows) = inputs(300, cols);
         let moments = Moments::new(products, cols).expect("mean products");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_comes_back_and_a_broken_one_is_refused() {
+    fn a_triangular_matrix_round_trips_and_a_broken_one_is_rejected() {
         let (products, _) = inputs(50, 5);
         let moments = Moments::new(products, 5).expect("mean products");
         let triangle = moments.triangle();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn products_that_are_none_are_refused() {
+    fn invalid_products_are_rejected() {
         assert!(Moments::new(vec![1.0; 3], 2).is_err());
         assert!(Moments::new(vec![1.0, 2.0, 2.0, 1.0], 2).is_err());
         assert!(Moments::new(vec![f64::NAN; 4], 2).is_err());

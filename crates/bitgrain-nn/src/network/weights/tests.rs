@@ -12,7 +12,7 @@ fn formats() -> Vec<WeightFormat> {
 }
 
 #[test]
-fn the_way_to_a_version_does_not_matter() {
+fn a_version_does_not_depend_on_earlier_formats() {
     for format in formats() {
         let direct = WeightStore::new(weights(6 * 64), 64).expect("finite");
         let detour = direct.clone();
@@ -38,7 +38,7 @@ fn morphing_twice_keeps_the_first_version() {
 }
 
 #[test]
-fn an_update_leaves_no_version_behind() {
+fn an_update_discards_all_versions() {
     for format in formats().into_iter().filter(|format| !is_master(*format)) {
         let mut store = WeightStore::new(weights(4 * 32), 32).expect("finite");
         let before = store.morph_to_f32(format).expect("finite");
@@ -61,7 +61,7 @@ fn unpacked_weights_are_those_of_the_codes() {
 }
 
 #[test]
-fn products_with_codes_are_within_their_bound_of_those_with_the_weights_they_stand_for() {
+fn products_on_codes_are_within_the_bound_of_products_on_decoded_weights() {
     let x = weights(3 * 70);
     for format in formats() {
         let store = WeightStore::new(weights(19 * 70), 70).expect("finite");
@@ -103,7 +103,7 @@ fn every_version_takes_the_memory_of_its_true_width() {
 }
 
 #[test]
-fn weights_that_are_not_finite_are_refused() {
+fn non_finite_weights_are_rejected() {
     let refused = WeightStore::new(vec![0.0, f32::NAN], 2).expect_err("a NaN");
     assert_eq!(refused, WeightsError::Codec(CodecErr::NonFinite { index: 1 }));
     let mut store = WeightStore::new(vec![1e30, 1.0], 2).expect("finite");
