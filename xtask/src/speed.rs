@@ -54,7 +54,7 @@ pub(crate) fn instructions(out: &mut impl Write) -> Result<(), TaskError> {
     for (kernel, line) in list.lines().enumerate() {
         let name = line.split_once(' ').map_or(line, |(_, name)| name);
         let avx2 = per_value(&X86, "avx2", kernel)?;
-        // Only products of bytes have instructions of their own.
+        // Only products of bytes have special instructions.
         let backends: &[_] =
             if name.contains("dot") || name.contains("product") { &["neon", "dotprod", "i8mm"] } else { &["neon"] };
         for backend in backends {

@@ -58,7 +58,7 @@ struct Answer {
     calls: Vec<Call>,
 }
 
-/// Seconds of calls with so many rows.
+/// Seconds per call for each number of rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Call {
     rows: usize,

@@ -69,7 +69,7 @@ def test_every_frame_gives_the_same_predictions(mixed):
     for name, model in models.items():
         assert model.booster_.categories == {"city": ["Cairo", "Lima", "Oslo", "Rome"]} or "enum" in name
         np.testing.assert_array_equal(model.predict(every[name]), want, err_msg=name)
-        # Categories are matched by string, whatever the container in training.
+        # Categories are matched by string, regardless of the container used in training.
         for other, frame in every.items():
             np.testing.assert_array_equal(model.predict(frame), want, err_msg=f"{name}, then {other}")
 

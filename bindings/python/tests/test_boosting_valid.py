@@ -103,7 +103,7 @@ def test_early_stopping_uses_the_first_validation_set(table):
     bad = BitgrainRegressor(**settings).fit(*fitted, eval_set=[against, (X, y)])
     assert good.best_iteration_ == 1 + int(np.argmin(good.evals_result_["valid_0"]["rmse"])) > 3
     assert bad.best_iteration_ == bad.booster_.n_rounds == 1
-    # The training data is never used for early stopping, whatever its position.
+    # The training data is never used for early stopping, regardless of its position.
     third = BitgrainRegressor(**settings).fit(*fitted, eval_set=[fitted, (X, y), against])
     assert third.best_iteration_ == good.best_iteration_
 

@@ -82,7 +82,7 @@ pub fn bound_with_drift(width: BitWidth, max_abs: f32, drift: Drift) -> f32 {
     let widest = f64::from(max_abs) / (f64::from(width.qmax()) * (1.0 - f64::from(drift.0)));
     #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
     let widest = (widest as f32).next_up().max(block_scale(width, max_abs));
-    // No valid block has a larger scale than the one of `f32::MAX`.
+    // No valid block has a larger scale than that of `f32::MAX`.
     bound_of_scale(width, widest.min(block_scale(width, f32::MAX)))
 }
 

@@ -23,7 +23,7 @@ pub fn block_maxima(block: BlockLen, values: &[f32], out: &mut [f32]) -> Result<
     let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
     let backend = Backend::best();
     for (i, (values, out)) in values.chunks(block.get()).zip(out).enumerate() {
-        // The kernel ignores NaN, so NaN needs a check of its own.
+        // The kernel ignores NaN, so NaN needs a separate check.
         if !values.iter().fold(true, |finite, value| finite & value.is_finite()) {
             let index = values.iter().position(|value| !value.is_finite()).unwrap_or(0);
             return Err(CodecErr::NonFinite { index }.shifted(i * block.get()));

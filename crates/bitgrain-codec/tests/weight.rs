@@ -73,7 +73,7 @@ fn gaussian_weights_reach_but_do_not_exceed_the_theoretical_limit() {
     for (dtype, reached) in [(DType::Binary, 0.999), (DType::Ternary, 0.999), (DType::Int2, 0.98), (DType::Int4, 0.93)]
     {
         let format = ScaledFormat { scaling: Scaling::Tensor, ..ScaledFormat::new(dtype) };
-        let (_, cost) = quantize(format.calibrated(Calibration::MeanSquaredError), &values, 1 << 16);
+        let (_, cost) = quantize(format.with_calibration(Calibration::MeanSquaredError), &values, 1 << 16);
         let best = optimum::scalar(dtype.levels());
         assert!(cost.relative_rmse >= best * 0.995, "{dtype} beats the optimum: {} < {best}", cost.relative_rmse);
         let cosine_of = |error: f64| (1.0 - error * error).sqrt();
@@ -86,7 +86,7 @@ fn the_search_for_the_least_squared_error_never_increases_it() {
     let values = normal(64 * 128, 5);
     for dtype in DType::ALL.into_iter().filter(|d| d.bits() <= 8) {
         let plain = ScaledFormat::new(dtype);
-        let cost = |calibration| quantize(plain.calibrated(calibration), &values, 128).1.rms_error;
+        let cost = |calibration| quantize(plain.with_calibration(calibration), &values, 128).1.rms_error;
         let (absmax, searched) = (cost(Calibration::AbsMax), cost(Calibration::MeanSquaredError));
         assert!(searched <= absmax * 1.000_001, "{dtype}: {searched} > {absmax}");
         if matches!(dtype, DType::Int4 | DType::Int2 | DType::Uint2 | DType::Fp4) {
@@ -100,7 +100,7 @@ fn half_quadratic_calibration_reduces_its_own_norm() {
     let mut values = normal(64 * 128, 7);
     values.iter_mut().step_by(97).for_each(|x| *x *= 6.0);
     let norm = |calibration| {
-        let (tensor, _) = quantize(ScaledFormat::new(DType::Uint4).calibrated(calibration), &values, 128);
+        let (tensor, _) = quantize(ScaledFormat::new(DType::Uint4).with_calibration(calibration), &values, 128);
         let back = tensor.dequantize().expect("own scales");
         values.iter().zip(back).map(|(x, y)| f64::from((x - y).abs()).powf(0.75)).sum::<f64>()
     };
@@ -111,12 +111,12 @@ fn half_quadratic_calibration_reduces_its_own_norm() {
 fn a_percentile_clamps_values_beyond_it() {
     let mut values = vec![1.0_f32; 200];
     (values[0], values[1]) = (100.0, -100.0);
-    let format = ScaledFormat::new(DType::Int8).calibrated(Calibration::Percentile(99.0));
+    let format = ScaledFormat::new(DType::Int8).with_calibration(Calibration::Percentile(99.0));
     let (tensor, _) = quantize(format, &values, 200);
     let back = tensor.dequantize().expect("own scales");
     assert_eq!(back[..3], [1.0, -1.0, 1.0]);
     for percent in [0.0, -1.0, 100.5, f32::NAN] {
-        let wrong = ScaledFormat::new(DType::Int8).calibrated(Calibration::Percentile(percent));
+        let wrong = ScaledFormat::new(DType::Int8).with_calibration(Calibration::Percentile(percent));
         let refused = QuantizedTensor::quantize(wrong.into(), &values, 200);
         assert!(matches!(refused, Err(CodecErr::InvalidPercentile { .. })), "{percent}");
     }
@@ -126,7 +126,7 @@ fn a_percentile_clamps_values_beyond_it() {
 fn importance_moves_the_error_to_the_columns_that_matter_less() {
     let values = normal(64 * 256, 11);
     let importance: Vec<f32> = (0..256).map(|i| if i % 8 == 0 { 100.0 } else { 1.0 }).collect();
-    let format: WeightFormat = ScaledFormat::new(DType::Int2).calibrated(Calibration::MeanSquaredError).into();
+    let format: WeightFormat = ScaledFormat::new(DType::Int2).with_calibration(Calibration::MeanSquaredError).into();
     let error = |importance_given: Option<&[f32]>| {
         let tensor = QuantizedTensor::quantize_with(format, &values, 256, importance_given).expect("finite");
         let back = tensor.dequantize().expect("own scales");
@@ -224,7 +224,7 @@ fn one_scale_per_tensor_follows_from_the_range_alone() {
         } else {
             assert_eq!(by_range, format.tensor_grid(&values).expect("finite"), "{dtype}");
         }
-        assert_eq!(format.calibrated(Calibration::MeanSquaredError).tensor_grid_of_range(lo, hi), None);
+        assert_eq!(format.with_calibration(Calibration::MeanSquaredError).tensor_grid_of_range(lo, hi), None);
         assert_eq!(ScaledFormat::new(dtype).tensor_grid_of_range(lo, hi), None);
     }
 }

@@ -24,7 +24,7 @@ fn bytes_are_those_of_the_specification() {
         let parts = tensor.parts();
         (parts.codes.to_vec(), parts.scales.to_vec(), parts.zeros.to_vec())
     };
-    // Two rows of three: nibbles low first, each row on a byte of its own.
+    // Two rows of three: low nibbles first, and each row starts a new byte.
     let six = [7.0, -3.0, 2.0, -14.0, 0.0, 2.0];
     assert_eq!(parts("int4/channel", &six, 3), (vec![0xD7, 0x02, 0x09, 0x01], vec![1.0, 2.0], vec![]));
     assert_eq!(parts("int4/tensor", &six, 3), (vec![0xE4, 0x01, 0x09, 0x01], vec![2.0], vec![]));

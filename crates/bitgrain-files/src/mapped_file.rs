@@ -41,7 +41,7 @@ impl MappedFile {
     ///
     /// # Errors
     /// As [`window`](Self::window).
-    pub fn whole(&self) -> io::Result<FileWindow> {
+    pub fn map_all(&self) -> io::Result<FileWindow> {
         self.window(0..self.len)
     }
 
@@ -63,7 +63,7 @@ impl MappedFile {
         options.offset(range.start).len(len);
         #[expect(unsafe_code, reason = "a mapping changes if another process writes the file: decision 008")]
         // SAFETY: the range lies in the file as it was when opened; the map is only read, as bytes for which every value
-        // is valid. A file that another process truncates meanwhile ends this process with SIGBUS, which is the price of
+        // is valid. If another process truncates the file while it is mapped, this process gets SIGBUS, which is the price of
         // reading without copies and is documented on the type.
         let map = unsafe { options.map(&self.file) }?;
         Ok(FileWindow(Some(map)))

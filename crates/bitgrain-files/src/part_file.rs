@@ -37,7 +37,7 @@ impl PartFile {
     ///
     /// # Errors
     /// Returns the I/O error of the failed step.
-    pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+    pub fn write_atomic(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
         let mut part = Self::create(path)?;
         part.file.write_all(bytes)?;
         part.publish()
@@ -98,7 +98,7 @@ impl PartFile {
         self.file.sync_all()?;
         fs::rename(temporary, &self.target)?;
         self.temporary = None;
-        // The directory entry is stored in the folder, which needs a sync of its own.
+        // The directory entry is stored in the folder, which needs a separate fsync.
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
             let _ = folder.sync_all();
@@ -180,11 +180,11 @@ mod tests {
         let [real, link, early] = ["v3", "latest", "early"].map(|name| folder.path().join(name));
         fs::write(&real, "old").expect("writable");
         std::os::unix::fs::symlink("v3", &link).expect("a link");
-        PartFile::write_whole(&link, b"new").expect("written");
+        PartFile::write_atomic(&link, b"new").expect("written");
         assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
         assert_eq!(fs::read(&real).expect("there"), b"new");
         std::os::unix::fs::symlink("v4", &early).expect("a link to nothing");
-        PartFile::write_whole(&early, b"first").expect("written");
+        PartFile::write_atomic(&early, b"first").expect("written");
         assert_eq!(fs::read(folder.path().join("v4")).expect("there"), b"first");
         assert_eq!(names(folder.path()), ["early", "latest", "v3", "v4"]);
     }
@@ -197,7 +197,7 @@ mod tests {
         let path = folder.path().join("secret");
         fs::write(&path, "old").expect("writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("ours");
-        PartFile::write_whole(&path, b"new").expect("written");
+        PartFile::write_atomic(&path, b"new").expect("written");
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
     }
 
@@ -210,7 +210,7 @@ mod tests {
         let path = folder.path().join("socket");
         let _listener = UnixListener::bind(&path).expect("a socket");
         for path in [&*path, folder.path()] {
-            let refused = PartFile::write_whole(path, b"bytes").expect_err("no file");
+            let refused = PartFile::write_atomic(path, b"bytes").expect_err("no file");
             assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{refused}");
         }
         assert!(fs::metadata(&path).expect("still there").file_type().is_socket());

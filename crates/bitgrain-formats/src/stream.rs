@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::WriteError;
 
-/// File layout for callers that write the tensors in an order of their own.
+/// File layout for callers that write the tensors in any order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Header bytes at the start of the file.

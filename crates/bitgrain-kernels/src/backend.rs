@@ -33,7 +33,7 @@ pub(crate) enum Isa {
     /// registers is untested.
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Neon,
-    /// NEON plus sums of four products of bytes. Only products have kernels of their own.
+    /// NEON plus sums of four products of bytes. Only products have separate kernels.
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Dotprod,
     /// `Dotprod` plus products of matrices of bytes, for products of several rows.

@@ -59,11 +59,11 @@ pub enum KernelError {
         max: usize,
     },
     /// A tree step that refers to a result slot out of range.
-    UnknownPlace {
+    UnknownSlot {
         /// Index of the first such step.
         step: usize,
         /// Number of result slots.
-        places: usize,
+        slots: usize,
     },
     /// A cut that is NaN or not above the previous one.
     UnsortedCuts {
@@ -102,8 +102,8 @@ impl fmt::Display for KernelError {
                 write!(f, "row length {len} is not a multiple of the block length {block}")
             }
             Self::TooManyCuts { cuts, max } => write!(f, "too many cuts for the code type: {cuts}, at most {max}"),
-            Self::UnknownPlace { step, places } => {
-                write!(f, "step {step} (0-based) refers to a result outside 0..{places}")
+            Self::UnknownSlot { step, slots } => {
+                write!(f, "step {step} (0-based) refers to a result outside 0..{slots}")
             }
             Self::UnsortedCuts { index } => write!(f, "cut at index {index} (0-based) is not above the previous one"),
             Self::SlotCount { slots } => {

@@ -23,7 +23,7 @@ pub struct ErrorSums {
 impl ErrorSums {
     /// Combines the sums of two parts.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn merge(self, other: Self) -> Self {
         Self {
             squares: self.squares + other.squares,
             original: self.original + other.original,

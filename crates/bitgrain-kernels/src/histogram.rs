@@ -12,7 +12,7 @@ use crate::error::KernelError;
 /// dependency on the store to the other (same low 12 bits): ten times slower on columns with few distinct values.
 pub const SLOT_CELLS: usize = 264;
 
-/// Maximum number of slots per row: their cells of 8 bytes leave room in an L1 cache of 48 KB. With 24 slots or more,
+/// Maximum number of slots per row: their cells of 8 bytes fit in an L1 cache of 48 KB with space to spare. With 24 slots or more,
 /// each addition takes twice as long (0.8 instead of 0.4 ns).
 pub const MAX_SLOTS: usize = 16;
 

@@ -134,7 +134,7 @@ pub mod trees {
     //! Evaluation of trees on bin codes, many rows per instruction.
 
     pub use crate::tree::{
-        Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values,
+        CodeColumns, Operand, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values,
         symmetric_leaves, tree_leaves, two_tree_leaves,
     };
 }

@@ -9,7 +9,7 @@ use crate::{Backend, KernelError};
 /// Rows are evaluated in multiples of this number.
 pub const TREE_ROWS: usize = 64;
 
-/// Rows evaluated together if there are so many; otherwise [`TREE_ROWS`]. Large groups load a step once for many rows.
+/// Number of rows evaluated together if the batch is large enough; otherwise [`TREE_ROWS`]. Large groups load a step once for many rows.
 pub(crate) const GROUP: usize = 256;
 
 /// Number of intermediate results. A tree of 256 leaves needs 8 if the child that needs more is evaluated first.
@@ -17,19 +17,19 @@ pub const TREE_RESULTS: usize = 9;
 
 /// Operand of a split: a leaf, or the result of a split below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice(u16);
+pub struct Operand(u16);
 
-impl Choice {
+impl Operand {
     /// Creates the operand for a leaf.
     #[must_use]
     pub const fn leaf(leaf: u8) -> Self {
         Self(leaf as u16)
     }
 
-    /// Creates the operand for the result in slot `place`, below [`TREE_RESULTS`].
+    /// Creates the operand for the result in slot `slot`, below [`TREE_RESULTS`].
     #[must_use]
-    pub const fn result(place: u8) -> Self {
-        Self(256 + place as u16)
+    pub const fn result(slot: u8) -> Self {
+        Self(256 + slot as u16)
     }
 
     /// Returns the leaf or the result for each row. A branchless choice was 20 % slower on AVX-512 (2026-11-18).
@@ -43,7 +43,7 @@ impl Choice {
     }
 
     /// Returns the slot of a result, or `None` for a leaf.
-    fn place(self) -> Option<usize> {
+    fn slot(self) -> Option<usize> {
         usize::from(self.0).checked_sub(256)
     }
 }
@@ -58,9 +58,9 @@ pub struct TreeStep {
     /// Slot that receives the result, below [`TREE_RESULTS`].
     pub out: u8,
     /// Operand for small codes.
-    pub left: Choice,
+    pub left: Operand,
     /// Operand for large codes.
-    pub right: Choice,
+    pub right: Operand,
 }
 
 /// One level of a symmetric tree, in which all splits of a level are the same.
@@ -136,15 +136,15 @@ impl<S: AsRef<[TreeStep]>> TreeSteps<S> {
     /// Checks the steps of a tree.
     ///
     /// # Errors
-    /// Returns [`KernelError::UnknownPlace`] if a slot is out of range, or is read before a step has written it.
+    /// Returns [`KernelError::UnknownSlot`] if a slot is out of range, or is read before a step has written it.
     pub fn new(steps: S) -> Result<Self, KernelError> {
         let mut written = [false; TREE_RESULTS];
         for (at, step) in steps.as_ref().iter().enumerate() {
-            let known = |choice: Choice| choice.place().is_none_or(|place| written.get(place) == Some(&true));
+            let known = |choice: Operand| choice.slot().is_none_or(|slot| written.get(slot) == Some(&true));
             let known = known(step.left) && known(step.right);
             match written.get_mut(usize::from(step.out)).filter(|_| known) {
                 Some(written) => *written = true,
-                None => return Err(KernelError::UnknownPlace { step: at, places: TREE_RESULTS }),
+                None => return Err(KernelError::UnknownSlot { step: at, slots: TREE_RESULTS }),
             }
         }
         let last_column = steps.as_ref().iter().map(|step| step.column).max();
@@ -156,10 +156,10 @@ impl<S: AsRef<[TreeStep]>> TreeSteps<S> {
 ///
 /// ```
 /// use bitgrain_kernels::Backend;
-/// use bitgrain_kernels::trees::{Choice, CodeColumns, TREE_ROWS, TreeStep, TreeSteps, tree_leaves};
+/// use bitgrain_kernels::trees::{Operand, CodeColumns, TREE_ROWS, TreeStep, TreeSteps, tree_leaves};
 /// let mut codes = [7; TREE_ROWS]; // one column
 /// codes[1] = 3;
-/// let step = TreeStep { column: 0, at_most: 5, out: 0, left: Choice::leaf(1), right: Choice::leaf(0) };
+/// let step = TreeStep { column: 0, at_most: 5, out: 0, left: Operand::leaf(1), right: Operand::leaf(0) };
 /// let steps = TreeSteps::new([step])?;
 /// let mut leaves = [9; TREE_ROWS];
 /// tree_leaves(Backend::best(), &steps, CodeColumns::new(&codes, TREE_ROWS), &mut leaves)?;

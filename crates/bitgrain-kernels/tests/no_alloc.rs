@@ -18,7 +18,7 @@ use bitgrain_kernels::product::{
     quantize_activations,
 };
 use bitgrain_kernels::trees::{
-    Choice, CodeColumns, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values, symmetric_leaves, tree_leaves,
+    CodeColumns, Operand, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values, symmetric_leaves, tree_leaves,
     two_tree_leaves,
 };
 use bitgrain_kernels::{Backend, BitWidth, BlockLen, UnsignedWidth, max_abs};
@@ -93,7 +93,7 @@ fn no_primitive_allocates() {
             sigmoid(b, &values, &mut floats).expect("room");
             logistic_gradients(b, &values, &values, &mut floats, &mut hess).expect("room");
             softmax_gradients(b, &[&values], &values, 1.0, &mut [&mut floats], &mut [&mut hess]).expect("room");
-            let step = TreeStep { column: 1, at_most: 3, out: 0, left: Choice::leaf(0), right: Choice::leaf(1) };
+            let step = TreeStep { column: 1, at_most: 3, out: 0, left: Operand::leaf(0), right: Operand::leaf(1) };
             let level = TreeLevel { column: 0, at_most: 3, weight: 1 };
             let (input, leaves) = bytes.split_at_mut(2048);
             let columns = CodeColumns::new(input, 1024);

@@ -14,7 +14,7 @@ use bitgrain_nn::model::convert::FormatChoice;
 use bitgrain_nn::network::observe::{Observer, observe_products};
 use bitgrain_nn::network::sample::{Classifier, classifier};
 use bitgrain_nn::network::train::{LossFunction, evaluate};
-use bitgrain_nn::network::trial::{gain, trial};
+use bitgrain_nn::network::trial::{measure_calibration, run_trial};
 
 fn main() -> ExitCode {
     match run() {
@@ -61,11 +61,11 @@ fn morphed(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn Erro
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
     let blocks = [GgmlBlock::Q8_0, GgmlBlock::Q6_K, GgmlBlock::Q4_K, GgmlBlock::Q4_0, GgmlBlock::Q3_K];
     // At two bits, searching for the scales makes a large difference.
-    let searched =
-        [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
+    let searched = [DType::Int2, DType::Uint2]
+        .map(|dtype| ScaledFormat::new(dtype).with_calibration(Calibration::MeanSquaredError));
     let formats = DType::ALL.into_iter().map(WeightFormat::from).chain(searched.map(WeightFormat::from));
     for format in formats.chain(blocks.map(WeightFormat::from)) {
-        let row = trial(&digits.network, format, &digits.unknown, LossFunction::CrossEntropy, &file)?;
+        let row = run_trial(&digits.network, format, &digits.unknown, LossFunction::CrossEntropy, &file)?;
         if !row.same_after_loading {
             return Err(format!("{format}: the loaded network has other outputs").into());
         }
@@ -104,7 +104,7 @@ fn calibrated(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn E
     writeln!(out, "|---|---|---|---|---|---|---|")?;
     for name in ["int4", "int4@mse", "fp4", "q4_0", "q4_k", "q3_k", "int2", "int2@mse", "ternary", "binary"] {
         let FormatChoice::To(format) = name.parse()? else { continue };
-        let row = gain(&digits.network, format, &seen, &digits.unknown, LossFunction::CrossEntropy)?;
+        let row = measure_calibration(&digits.network, format, &seen, &digits.unknown, LossFunction::CrossEntropy)?;
         let all = [row.plain, row.importance, row.feedback];
         let errors = all.map(|outcome| format!("{:.4}", outcome.error)).join(" | ");
         let shares = all.map(|outcome| format!("{:.1} %", percent(outcome.accuracy))).join(" | ");

@@ -7,7 +7,7 @@ use bitgrain::codec::weight::{Calibration, DType, QuantizedTensor, ScaledFormat,
 fn main() -> Result<(), Box<dyn Error>> {
     // 64 rows of 256 weights.
     let weights: Vec<f32> = (0..64 * 256_u16).map(|i| (f32::from(i) * 0.37).sin() * 0.1).collect();
-    let calibrated = ScaledFormat::new(DType::Int4).calibrated(Calibration::MeanSquaredError);
+    let calibrated = ScaledFormat::new(DType::Int4).with_calibration(Calibration::MeanSquaredError);
     let formats: [WeightFormat; 4] = ["int8".parse()?, "q4_k".parse()?, "int4".parse()?, calibrated.into()];
     println!("format, bits per weight, relative RMSE");
     for format in formats {

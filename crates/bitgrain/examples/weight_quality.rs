@@ -57,7 +57,7 @@ fn formats() -> Vec<(WeightFormat, &'static str)> {
                 (Calibration::HalfQuadratic, "hqq"),
             ],
         };
-        searches.iter().map(move |(how, name)| (ScaledFormat::new(dtype).calibrated(*how).into(), *name))
+        searches.iter().map(move |(how, name)| (ScaledFormat::new(dtype).with_calibration(*how).into(), *name))
     });
     blocks.chain([(WeightFormat::Q4F32, "absmax")]).chain(scaled).collect()
 }

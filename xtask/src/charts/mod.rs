@@ -20,7 +20,7 @@ struct Chart {
     panels: &'static [Panel],
 }
 
-/// A set of bars with a scale of its own.
+/// A set of bars with its own scale.
 struct Panel {
     title: &'static str,
     /// Heading of the section whose table holds the figures.

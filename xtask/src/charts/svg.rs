@@ -10,7 +10,7 @@ const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 /// Labels are to the left of the bars, figures to the right.
 const LABELS: f64 = 130.0;
-/// Width of a letter, for labels that need more room.
+/// Width of a letter, for labels that need more space.
 const LETTER: f64 = 7.0;
 const FIGURES: f64 = 74.0;
 const BAR: f64 = 16.0;

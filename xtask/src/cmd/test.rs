@@ -63,7 +63,10 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     };
     if args.wants(Suite::Rust) {
         // The Python package is tested in Python.
-        Step::cargo().args(["test", "--workspace", "--exclude", "bitgrain-python", "--locked"]).with_fixed_cases().run()?;
+        Step::cargo()
+            .args(["test", "--workspace", "--exclude", "bitgrain-python", "--locked"])
+            .with_fixed_cases()
+            .run()?;
     }
     if let Some((python, oracles)) = python {
         if args.wants(Suite::Oracles) {

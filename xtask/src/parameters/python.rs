@@ -76,7 +76,7 @@ fn literal(value: &ParameterValue) -> String {
     match value {
         ParameterValue::Flag(true) => "True".to_owned(),
         ParameterValue::Flag(false) => "False".to_owned(),
-        ParameterValue::Text(text) => format!("\"{text}\""),
+        ParameterValue::String(text) => format!("\"{text}\""),
         other => other.to_string(),
     }
 }

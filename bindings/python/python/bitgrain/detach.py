@@ -20,7 +20,7 @@ def _is_tensor(values: Any) -> bool:
 
 
 def detached(values: Any, what: str = "the array") -> Any:
-    """Return a torch tensor as a NumPy array, whatever its device and with or without gradients.
+    """Return a torch tensor as a NumPy array, regardless of its device, with or without gradients.
 
     Other values are returned unchanged. Dtypes that NumPy lacks, such as bfloat16, become float32.
 

@@ -95,8 +95,8 @@ impl Booster {
                 work.shaped(out, classes)
             }
             "class" => match features.single_row() {
-                Some(row) => work.shaped(vec![predictor.row_choice(&row)?], 1),
-                None => work.shaped(work.done(|raw| predictor.choices(raw))?, 1),
+                Some(row) => work.shaped(vec![predictor.row_class_index(&row)?], 1),
+                None => work.shaped(work.done(|raw| predictor.class_indices(raw))?, 1),
             },
             "leaf" => {
                 let leaves = work.done(|raw| predictor.leaves(raw))?.into_pyarray(py);

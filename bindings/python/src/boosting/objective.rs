@@ -115,7 +115,7 @@ impl PythonLoss {
             }
         }
         if !self.weighs {
-            out.weigh(batch.weights);
+            out.apply_weights(batch.weights);
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl Objective for PythonLoss {
     }
 
     /// Returns true, so that Python code sees all rows in one call.
-    fn whole(&self) -> bool {
+    fn needs_all_rows(&self) -> bool {
         true
     }
 }

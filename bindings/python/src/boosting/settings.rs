@@ -35,7 +35,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Settings {
             // Types are checked here, because the engine would parse the string "5" as a number.
             let parameter = find(&name).map_err(Raised::from)?;
             if let (
-                ParameterValue::Text(_),
+                ParameterValue::String(_),
                 ParameterKind::Integer | ParameterKind::OptionalInteger | ParameterKind::Flag,
             ) = (&value, parameter.kind)
             {
@@ -65,7 +65,7 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
         return Ok(ParameterValue::Flag(flag));
     }
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(ParameterValue::Text(text.to_string_lossy().into_owned()));
+        return Ok(ParameterValue::String(text.to_string_lossy().into_owned()));
     }
     // Through `__index__` and `__float__`, so that NumPy scalars are accepted.
     if let Ok(integer) = object.extract::<i128>() {
@@ -74,7 +74,7 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if let Ok(number) = object.extract::<f64>() {
         return Ok(ParameterValue::Number(number));
     }
-    Ok(ParameterValue::Text(object.repr()?.to_string_lossy().into_owned()))
+    Ok(ParameterValue::String(object.repr()?.to_string_lossy().into_owned()))
 }
 
 /// Returns the parameters of a dictionary by canonical name, with the objects as given. Two names of one parameter
@@ -127,7 +127,7 @@ fn described<'py>(py: Python<'py>, parameter: &HyperParameter) -> Result<Bound<'
         ParameterValue::Flag(flag) => entry.set_item("default", flag)?,
         ParameterValue::Integer(integer) => entry.set_item("default", integer)?,
         ParameterValue::Number(number) => entry.set_item("default", number)?,
-        ParameterValue::Text(text) => entry.set_item("default", text)?,
+        ParameterValue::String(text) => entry.set_item("default", text)?,
         _ => entry.set_item("default", py.None())?,
     }
     entry.set_item("takes", parameter.takes())?;

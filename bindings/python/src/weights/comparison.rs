@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bitgrain::nn::ModelFile;
 use bitgrain::nn::model::compare::{self, ModelComparison};
 use bitgrain::nn::model::convert::{FormatChoice, Recipe};
-use bitgrain::nn::model::plan::{Goal, candidates, plan, work};
+use bitgrain::nn::model::plan::{Goal, candidates, plan, progress_total};
 use bitgrain::nn::model::report::{Report, TradeOff, html};
 use bitgrain::nn::network::NetworkComparison;
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ pub(super) fn compare(
     second: &Arc<ModelFile>,
     notify: Option<&Bound<'_, PyAny>>,
 ) -> Result<WeightComparison> {
-    let total = compare::work(first, second);
+    let total = compare::progress_total(first, second);
     let comparison = watched(py, total, notify, |watch| Ok(compare::compare(first, second, watch)?))?;
     if comparison.tensors.is_empty() && comparison.skipped.is_empty() {
         return Err(Raised::input("the models have no tensor name in common"));
@@ -82,7 +82,7 @@ impl WeightComparison {
         notify: Option<&Bound<'_, PyAny>>,
     ) -> Result<String> {
         let (formats, recipe) = (candidates(self.second.container()), Recipe::new(FormatChoice::Keep));
-        let total = if trade_off { work(&self.first, &formats, &recipe) } else { 0 };
+        let total = if trade_off { progress_total(&self.first, &formats, &recipe) } else { 0 };
         watched(py, total, notify, |watch| {
             let goal = Goal::Budget(u64::MAX);
             let plan = trade_off.then(|| plan(&self.first, self.second.container(), &formats, goal, &recipe, watch));

@@ -68,7 +68,7 @@ impl Orders {
             }
             (None, None) => {}
         }
-        if choices.iter().any(|choice| matches!(choice, FormatChoice::To(format) if format.takes_importance())) {
+        if choices.iter().any(|choice| matches!(choice, FormatChoice::To(format) if format.uses_importance())) {
             return Ok(());
         }
         let mut names: Vec<String> = choices.iter().map(ToString::to_string).collect();
@@ -93,7 +93,7 @@ pub(super) fn convert<'py>(
         [] => candidates(container),
         names => names.iter().map(|name| parse(name)).collect::<Result<_>>()?,
     };
-    let measured = if orders.goal().is_some() { plan::work(model, &formats, &recipe) } else { 0 };
+    let measured = if orders.goal().is_some() { plan::progress_total(model, &formats, &recipe) } else { 0 };
     let total = measured.saturating_add(model.bytes());
     let (planned, done) = watched(py, total, notify, |watch| {
         if let Some(file) = &orders.importance {

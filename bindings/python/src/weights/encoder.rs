@@ -73,7 +73,7 @@ impl WeightEncoder {
     fn about(&self, py: Python<'_>) -> Result<(usize, usize, usize)> {
         process::detached(py, || {
             let encoder = self.encoder.read().unwrap_or_else(PoisonError::into_inner);
-            Ok((encoder.dims(), encoder.longest(), encoder.bytes()?))
+            Ok((encoder.dims(), encoder.max_tokens(), encoder.bytes()?))
         })
     }
 }

@@ -1,13 +1,13 @@
 //! Conversion of error figures to a dictionary.
 
-use bitgrain::nn::model::compare::Figures;
+use bitgrain::nn::model::compare::ErrorStats;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::record::record;
 
 /// Returns the fields of the dataclass `Fidelity`.
-pub(super) fn figures(py: Python<'_>, figures: Figures) -> PyResult<Bound<'_, PyDict>> {
+pub(super) fn figures(py: Python<'_>, figures: ErrorStats) -> PyResult<Bound<'_, PyDict>> {
     Ok(record!(py, {
         max_error: figures.max_error,
         rmse: figures.rmse,

@@ -55,7 +55,7 @@ pub(crate) fn weight_format(
     let resolved = if strict { settings.resolve(name) } else { settings.resolve_override(name) };
     let resolved = resolved.map_err(refused)?;
     if strict {
-        settings.refuse_unused(&[resolved]).map_err(refused)?;
+        settings.reject_unused(&[resolved]).map_err(refused)?;
     }
     Ok(full_name(resolved.format))
 }

@@ -13,7 +13,7 @@ pub(super) fn entries<'py>(py: Python<'py>, metadata: &ModelMetadata) -> PyResul
     for (key, value) in metadata.gguf.iter() {
         out.set_item(key, object(py, value)?)?;
     }
-    for (key, text) in metadata.own_strings() {
+    for (key, text) in metadata.user_strings() {
         out.set_item(key, text)?;
     }
     Ok(out)

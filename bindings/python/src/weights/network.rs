@@ -177,7 +177,7 @@ impl WeightNetwork {
         let indices: Vec<usize> = (0..count).collect();
         for piece in indices.chunks(PIECE) {
             py.check_signals()?;
-            let part = process::detached(py, || network.forward(&batch.pick(piece)?))?;
+            let part = process::detached(py, || network.forward(&batch.select(piece)?))?;
             dims = part.dims().to_vec();
             out.extend(part.into_values());
         }
@@ -245,7 +245,7 @@ impl WeightNetwork {
         self.change(py, |network| {
             let indices: Vec<usize> = (0..batch.count()).collect();
             let pieces =
-                indices.chunks(PIECE).map(|piece| batch.pick(piece)).collect::<std::result::Result<Vec<_>, _>>()?;
+                indices.chunks(PIECE).map(|piece| batch.select(piece)).collect::<std::result::Result<Vec<_>, _>>()?;
             if feedback {
                 observe_products(network, &pieces, Observer::MinMax)?.apply_feedback(network)?;
             } else {

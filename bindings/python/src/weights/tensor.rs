@@ -41,7 +41,7 @@ impl WeightTensor {
         let importance = importance.as_ref().map(elements).transpose()?;
         let (_, cols) = matrix(&shape);
         let (tensor, lost) = process::detached(py, || {
-            let cleaned = whole::cleaned(given, cols, policy);
+            let cleaned = whole::replace_non_finite(given, cols, policy);
             let values = cleaned.as_deref().unwrap_or(given);
             let tensor = whole::quantize(format, values, cols, importance)
                 .map_err(|error| refused(error, format, &shape, values))?;

@@ -120,7 +120,7 @@ pub(super) fn train<'py>(
             looked = Instant::now();
             ended(Python::attach(|py| py.check_signals()).map(|()| false))
         };
-        let history = train::train_watched(network, data, held_back, &config, &mut watch, &mut between)?;
+        let history = train::train_with(network, data, held_back, &config, &mut watch, &mut between)?;
         match wrong.into_inner() {
             // The weights trained so far are kept.
             Some(error) if Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py)) => interrupted = true,

@@ -20,7 +20,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Parses the parameters. The objective is needed because some objectives have an `alpha` of their own.
+    /// Parses the parameters. The objective is needed because some objectives have their own `alpha`.
     fn given(&self, objective: Option<&str>) -> Result<ParameterSet, ParameterError> {
         let mut given = ParameterSet::default();
         for (name, value) in &self.given {

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use bitgrain::files::same_file;
 use bitgrain::nn::ModelFile;
-use bitgrain::nn::model::compare::{ModelComparison, Row, compare, work};
+use bitgrain::nn::model::compare::{ModelComparison, Row, compare, progress_total};
 use bitgrain::nn::model::convert::{FormatChoice, Recipe};
 use bitgrain::nn::model::plan::{self, Goal, PrecisionPlan};
 use bitgrain::nn::model::report::{Report, TradeOff, html};
 
 use crate::error::CliError;
 use crate::number::{Size, digits};
-use crate::output::write_whole;
+use crate::output::write_atomic;
 use crate::printable::printable;
 use crate::progress::Bar;
 use crate::table::Table;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     sort(&mut comparison.tensors, args.sort);
     if let Some(path) = &args.report {
         let page = on_threads(args.threads, || page(args, &first, &second, &comparison))?;
-        write_whole(path, page.as_bytes())?;
+        write_atomic(path, page.as_bytes())?;
     }
     if args.json {
         return Ok(writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?);
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 }
 
 fn compared(first: &ModelFile, second: &ModelFile) -> Result<ModelComparison, CliError> {
-    let bar = Bar::new(work(first, second), "comparing");
+    let bar = Bar::new(progress_total(first, second), "comparing");
     let comparison = compare(first, second, &bar)?;
     bar.finish();
     if comparison.tensors.is_empty() && comparison.skipped.is_empty() {
@@ -151,7 +151,7 @@ fn trade_off(
         ));
     }
     let recipe = Recipe::new(FormatChoice::Keep);
-    let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring");
+    let bar = Bar::new(plan::progress_total(first, candidates, &recipe), "measuring");
     plan::plan(first, second.container(), candidates, Goal::Budget(u64::MAX), &recipe, &bar).map_err(|e| e.to_string())
 }
 

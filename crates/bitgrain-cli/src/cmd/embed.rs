@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bitgrain::codec::weight::{DType, WeightFormat};
 use bitgrain::nn::model::convert::FormatChoice;
-use bitgrain::nn::network::embed::{SentenceEncoder, most_alike, save_npy};
+use bitgrain::nn::network::embed::{SentenceEncoder, nearest_neighbor, save_npy};
 use serde::Serialize;
 
 use super::predict::{check_output_path, ensure_not_input};
@@ -160,7 +160,7 @@ fn embed(args: &Args, sentences: &[String]) -> Result<(Embedded, Vec<Vec<f32>>),
 fn similarity_table(sentences: &[String], vectors: &[Vec<f32>]) -> Table {
     let mut table = Table::new(&["sentence", "most similar", "cosine"], 2);
     for (at, text) in sentences.iter().enumerate() {
-        let (other, cosine) = match most_alike(vectors, at) {
+        let (other, cosine) = match nearest_neighbor(vectors, at) {
             Some((other, cosine)) => (shortened(&sentences[other], 60), format!("{cosine:.4}")),
             None => (String::new(), String::new()),
         };

@@ -8,7 +8,9 @@ use std::time::Instant;
 use bitgrain::files::same_file;
 use bitgrain::gbdt::model::{Comparison, Input, InputKind, Model};
 use bitgrain::gbdt::predict::Predictor;
-use bitgrain::gbdt::table::{Column, ColumnData, FileFormat, Matrix, Numbers, ReadOptions, Table, TableError, Text};
+use bitgrain::gbdt::table::{
+    Column, ColumnData, FileFormat, Matrix, Numbers, ReadOptions, StringColumn, Table, TableError,
+};
 
 use crate::error::CliError;
 use crate::threads::on_threads;
@@ -119,10 +121,10 @@ fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliErro
         return table(by_column(&predictor.raw(&features)?, outputs, |output| named(model, "score", "score", output)));
     }
     if args.class {
-        let choices = predictor.choices(&features)?;
+        let choices = predictor.class_indices(&features)?;
         let labels: Vec<_> = choices.iter().map(|&class| model.output.class_label(class as usize)).collect();
-        let labels = Text::new(labels.iter().map(|label| Some(&**label)));
-        return table(vec![Column { name: "class".to_owned(), data: ColumnData::Text(labels) }]);
+        let labels = StringColumn::new(labels.iter().map(|label| Some(&**label)));
+        return table(vec![Column { name: "class".to_owned(), data: ColumnData::Strings(labels) }]);
     }
     let predictions = predictor.predict(&features)?;
     table(by_column(&predictions, outputs, |output| named(model, "prediction", "probability", output)))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::predict::check_output_path;
 use crate::error::CliError;
-use crate::output::write_whole;
+use crate::output::write_atomic;
 use crate::tour::block::{Block, write_text};
 use crate::tour::{CHAPTERS, Chapter, page};
 
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out, "{:#}", Value::Object(reports))?;
     }
     if let Some(path) = &args.report {
-        write_whole(path, page::html(&pages).as_bytes())?;
+        write_atomic(path, page::html(&pages).as_bytes())?;
         if !args.json {
             writeln!(out, "\nWrote {}.", path.display())?;
         }

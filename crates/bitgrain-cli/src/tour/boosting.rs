@@ -9,7 +9,7 @@ use bitgrain::gbdt::metric;
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective;
 use bitgrain::gbdt::predict::Predictor;
-use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Fold, Table as Data, Text};
+use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Fold, StringColumn, Table as Data};
 use bitgrain::gbdt::train::{Dataset, Params, Trainer, Training};
 use serde::Serialize;
 use serde_json::Value;
@@ -122,8 +122,8 @@ fn generate() -> Result<(Data, usize), CliError> {
     let column = |name: &str, data| Column { name: name.to_owned(), data };
     let mut columns: Vec<Column> =
         names.iter().zip(numbers).map(|(name, values)| column(name, ColumnData::F32(values))).collect();
-    columns.push(column("city", ColumnData::Text(Text::new(cities))));
-    columns.push(column("bought", ColumnData::Text(Text::new(bought))));
+    columns.push(column("city", ColumnData::Strings(StringColumn::new(cities))));
+    columns.push(column("bought", ColumnData::Strings(StringColumn::new(bought))));
     Ok((Data::new(columns)?, missing))
 }
 

@@ -7,7 +7,7 @@ use bitgrain::nn::model::convert::FormatChoice;
 use bitgrain::nn::network::observe::{Observer, observe_products};
 use bitgrain::nn::network::sample::classifier;
 use bitgrain::nn::network::train::{LossFunction, evaluate};
-use bitgrain::nn::network::trial::{Gain, Trial, gain, trial};
+use bitgrain::nn::network::trial::{CalibrationTrial, Trial, measure_calibration, run_trial};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ struct Networks {
     seconds: f64,
     accuracy: Option<f64>,
     formats: Vec<Trial>,
-    calibration: Vec<Gain>,
+    calibration: Vec<CalibrationTrial>,
 }
 
 fn run() -> Result<Box<dyn Report>, CliError> {
@@ -46,12 +46,18 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let seconds = start.elapsed().as_secs_f64();
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("digits.json");
-    let row = |format| trial(&learned.network, format, &learned.unknown, LossFunction::CrossEntropy, &file);
+    let row = |format| run_trial(&learned.network, format, &learned.unknown, LossFunction::CrossEntropy, &file);
     let seen = observe_products(&learned.network, &[learned.known.inputs().clone()], Observer::MinMax)?;
     let mut calibration = Vec::new();
     for name in CALIBRATED {
         if let FormatChoice::To(format) = name.parse()? {
-            calibration.push(gain(&learned.network, format, &seen, &learned.unknown, LossFunction::CrossEntropy)?);
+            calibration.push(measure_calibration(
+                &learned.network,
+                format,
+                &seen,
+                &learned.unknown,
+                LossFunction::CrossEntropy,
+            )?);
         }
     }
     Ok(Box::new(Networks {
@@ -69,8 +75,8 @@ fn run() -> Result<Box<dyn Report>, CliError> {
 /// Returns every dtype, the 2-bit dtypes also with scales optimized for the squared error, and some of llama.cpp's
 /// blocks.
 fn formats() -> impl Iterator<Item = WeightFormat> {
-    let searched =
-        [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
+    let searched = [DType::Int2, DType::Uint2]
+        .map(|dtype| ScaledFormat::new(dtype).with_calibration(Calibration::MeanSquaredError));
     let blocks = [GgmlBlock::Q8_0, GgmlBlock::Q4_0, GgmlBlock::Q3_K];
     let dtypes = DType::ALL.into_iter().map(WeightFormat::from);
     dtypes.chain(searched.map(WeightFormat::from)).chain(blocks.map(WeightFormat::from))

@@ -27,7 +27,7 @@ pub enum DType {
     Fp8E4M3,
     /// OCP FP8 with 5 exponent bits: up to 57344, saturating.
     Fp8E5M2,
-    /// OCP FP4: 0, .5, 1, 1.5, 2, 3, 4, 6 and their negatives.
+    /// OCP FP4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives.
     Fp4,
     /// Signed, symmetric: `-(2^63 - 1)..=2^63 - 1`.
     Int64,

@@ -1,4 +1,4 @@
-//! The one rule for rows that are not whole blocks of the format that was asked for.
+//! Fallback formats, for rows whose length is not a multiple of the requested format's block length.
 
 use alloc::vec::Vec;
 
@@ -67,8 +67,8 @@ impl WeightFormat {
 }
 
 fn grouped(dtype: DType) -> WeightFormat {
-    let scaled = ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError);
-    BlockLen::new(NARROW_WEIGHTS).map_or(scaled, |len| scaled.grouped(len)).into()
+    let scaled = ScaledFormat::new(dtype).with_calibration(Calibration::MeanSquaredError);
+    BlockLen::new(NARROW_WEIGHTS).map_or(scaled, |len| scaled.with_group_len(len)).into()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::CodecErr;
 /// use bitgrain_codec::weight::WeightFormat;
 /// let format: WeightFormat = "q4_k".parse()?;
 /// assert_eq!(format.sizes(1, 256)?.bytes(), 144);
-/// assert!(format.sizes(1, 100).is_err()); // not whole blocks
+/// assert!(format.sizes(1, 100).is_err()); // not a multiple of the block length
 /// # Ok::<(), bitgrain_codec::CodecErr>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +69,7 @@ impl WeightFormat {
         Ok(Sizes { codes: (cols / self.block()).saturating_mul(bytes).saturating_mul(rows), scales: 0, zeros: 0 })
     }
 
-    /// Returns the bits per weight of such a matrix, scales and zero points included.
+    /// Returns the bits per weight of a matrix of this shape, including scales and zero points.
     ///
     /// # Errors
     /// Returns the errors of [`sizes`](Self::sizes).
@@ -108,7 +108,7 @@ impl WeightFormat {
     /// Returns whether [`encode_rows`](Self::encode_rows) uses an importance per column: most llama.cpp blocks, and
     /// dtypes that search their scales by squared error, except with one scale per tensor.
     #[must_use]
-    pub const fn takes_importance(self) -> bool {
+    pub const fn uses_importance(self) -> bool {
         match self {
             Self::Scaled(ScaledFormat { dtype, scaling: Scaling::Channel | Scaling::Group(_), calibration }) => {
                 let searched = !dtype.is_plain() && dtype.bits() <= 8;
@@ -116,7 +116,7 @@ impl WeightFormat {
                     || searched && matches!(calibration, Calibration::MeanSquaredError)
             }
             Self::Scaled(_) | Self::Q4F32 => false,
-            Self::Ggml(block) => block.takes_importance(),
+            Self::Ggml(block) => block.uses_importance(),
         }
     }
 

@@ -32,7 +32,7 @@ pub fn scalar(levels: f64) -> f64 {
 }
 
 /// Returns the least relative RMS error of any code at this many bits per weight: Shannon's bound for normally
-/// distributed weights, 6.02 dB per bit. Blocks with a scale of their own can beat [`scalar`], but not this bound.
+/// distributed weights, 6.02 dB per bit. Formats with one scale per block can beat [`scalar`], but not this bound.
 #[must_use]
 pub fn bound(bits_per_weight: f64) -> f64 {
     libm::exp2(-bits_per_weight)

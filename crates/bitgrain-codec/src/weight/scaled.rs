@@ -37,13 +37,13 @@ impl ScaledFormat {
 
     /// Returns the format with one scale per `len` weights.
     #[must_use]
-    pub const fn grouped(self, len: BlockLen) -> Self {
+    pub const fn with_group_len(self, len: BlockLen) -> Self {
         Self { scaling: Scaling::Group(len), ..self }
     }
 
     /// Returns the format with another calibration.
     #[must_use]
-    pub const fn calibrated(self, calibration: Calibration) -> Self {
+    pub const fn with_calibration(self, calibration: Calibration) -> Self {
         Self { calibration, ..self }
     }
 

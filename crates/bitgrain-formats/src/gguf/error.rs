@@ -140,7 +140,7 @@ pub enum GgufError {
         /// Dimensions of the tensor.
         dims: Vec<u64>,
     },
-    /// Rows that do not fill whole blocks.
+    /// A row length that is not a multiple of the block length.
     #[error("tensor `{tensor}` has rows of {row} weights, which is not a multiple of the {kind} block size {block}")]
     RaggedRow {
         /// Name of the tensor.

@@ -35,7 +35,7 @@ impl Rows {
     /// so the index is bounded.
     pub const MAX_INDEX: u32 = (1 << 24) - 1;
 
-    /// Features allowed whatever the number of entries, and the additional features allowed per entry: every feature
+    /// Features allowed regardless of the number of entries, and the additional features allowed per entry: every feature
     /// costs memory, and a one-line file can name the largest index.
     const FEATURES: usize = 1 << 14;
     const FEATURES_PER_ENTRY: usize = 64;

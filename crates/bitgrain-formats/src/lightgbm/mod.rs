@@ -23,6 +23,6 @@ pub use tree::Tree;
 
 /// Returns whether a file starts like a LightGBM text model.
 #[must_use]
-pub fn begins(bytes: &[u8]) -> bool {
+pub fn detect(bytes: &[u8]) -> bool {
     bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n")
 }

@@ -32,7 +32,7 @@ impl Model {
     /// # Errors
     /// Returns a [`LightgbmError`] that names the line or tree.
     pub fn parse(bytes: &[u8]) -> Result<Self, LightgbmError> {
-        if !super::begins(bytes) {
+        if !super::detect(bytes) {
             return Err(LightgbmError::Magic);
         }
         let mut lines = Lines::new(bytes);

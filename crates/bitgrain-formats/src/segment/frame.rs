@@ -112,7 +112,7 @@ const OTHER_TIME: u8 = 1 << 3;
 const REWRITTEN: u8 = 1 << 4;
 
 impl Role {
-    /// Returns whether the frame has scales of its own.
+    /// Returns whether the frame has its own scales.
     #[must_use]
     pub const fn has_scales(self) -> bool {
         matches!(self, Self::Key | Self::DifferenceKey { .. })

@@ -123,9 +123,9 @@ impl Model {
     /// # Errors
     /// Returns an [`XgboostError`] with the position of the error.
     pub fn parse(bytes: &[u8]) -> Result<Self, XgboostError> {
-        let model: Self = if super::begins_as_ubjson(bytes) {
+        let model: Self = if super::detect_ubjson(bytes) {
             Ubjson::read(bytes)
-        } else if super::begins_as_json(bytes) {
+        } else if super::detect_json(bytes) {
             serde_json::from_slice(bytes).map_err(|error| json_error(&error))
         } else {
             Err(XgboostError::Magic)

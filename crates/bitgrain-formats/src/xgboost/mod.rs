@@ -16,13 +16,13 @@ pub use tree::{Tree, TreeParam};
 
 /// Returns whether a file starts like XGBoost's UBJSON: an object whose first key has a length.
 #[must_use]
-pub fn begins_as_ubjson(bytes: &[u8]) -> bool {
+pub fn detect_ubjson(bytes: &[u8]) -> bool {
     matches!(bytes, [b'{', b'i' | b'U' | b'I' | b'l' | b'L' | b'#', ..])
 }
 
 /// Returns whether a file starts like XGBoost's JSON: an object whose first key is one of the two known ones.
 #[must_use]
-pub fn begins_as_json(bytes: &[u8]) -> bool {
+pub fn detect_json(bytes: &[u8]) -> bool {
     let Some(inside) = bytes.trim_ascii_start().strip_prefix(b"{") else { return false };
     let first = inside.trim_ascii_start();
     [&b"\"learner\""[..], b"\"version\"", b"}"].iter().any(|key| first.starts_with(key))

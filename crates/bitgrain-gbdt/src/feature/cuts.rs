@@ -100,7 +100,7 @@ impl BinCuts {
         }
     }
 
-    /// Returns the cuts of a numeric feature in f64, whatever their stored precision.
+    /// Returns the cuts of a numeric feature in f64, regardless of their stored precision.
     #[must_use]
     pub fn all_cuts(&self, feature: usize) -> Vec<f64> {
         match &self.bins[feature] {

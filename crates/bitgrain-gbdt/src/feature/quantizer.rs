@@ -17,7 +17,7 @@ use crate::parameter::{self, ParameterError, ParameterValue};
 /// Configuration and entry point of the search for cuts.
 ///
 /// A feature with at most as many distinct values as bins gets one bin per value, so that rare values keep their own
-/// bin whatever the number of rows. Other features are cut into bins of about equal weight: exactly up to `sample_rows`
+/// bin regardless of the number of rows. Other features are cut into bins of about equal weight: exactly up to `sample_rows`
 /// rows, from a seeded sample of that many rows beyond.
 ///
 /// Values are compared as f32, which moves a cut by at most a rounding error. An f64 feature whose values f32 would

@@ -37,9 +37,9 @@ impl Metric for Logloss {
 
 /// Share of misclassified rows; a probability of 0.5 predicts class 0. Name: `error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WrongShare;
+pub struct ErrorRate;
 
-impl Metric for WrongShare {
+impl Metric for ErrorRate {
     fn name(&self) -> String {
         "error".into()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Logloss, MetricError, MetricInput, MultiLogloss, PoissonDeviance, Rmse, WrongShare};
+use super::{ErrorRate, Logloss, MetricError, MetricInput, MultiLogloss, PoissonDeviance, Rmse};
 use crate::model::Link;
 use crate::objective::Objective;
 
@@ -44,7 +44,7 @@ pub fn default_for(objective: &dyn Objective) -> Box<dyn Metric> {
 pub(crate) fn default_for_link(link: Link) -> Box<dyn Metric> {
     match link {
         Link::Identity | Link::Softplus | Link::SignedSquare => Box::new(Rmse),
-        Link::Step => Box::new(WrongShare),
+        Link::Step => Box::new(ErrorRate),
         Link::Logistic { .. } => Box::new(Logloss),
         Link::Softmax => Box::new(MultiLogloss),
         Link::Exponential => Box::new(PoissonDeviance),

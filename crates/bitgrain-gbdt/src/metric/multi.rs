@@ -32,9 +32,9 @@ impl Metric for MultiLogloss {
 
 /// Share of misclassified rows; of equally likely classes the first is predicted. Name: `multi_error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MultiWrongShare;
+pub struct MultiErrorRate;
 
-impl Metric for MultiWrongShare {
+impl Metric for MultiErrorRate {
     fn name(&self) -> String {
         "multi_error".into()
     }

@@ -1,8 +1,8 @@
 //! Lookup of metrics by name, including the names of other libraries.
 
 use super::{
-    Auc, AveragePrecision, GammaDeviance, Huber, Logloss, Mae, Mape, Metric, MetricError, Mse, MultiLogloss,
-    MultiWrongShare, NameEntry, Pinball, PoissonDeviance, R2, Rmse, TweedieDeviance, WrongShare,
+    Auc, AveragePrecision, ErrorRate, GammaDeviance, Huber, Logloss, Mae, Mape, Metric, MetricError, Mse,
+    MultiErrorRate, MultiLogloss, NameEntry, Pinball, PoissonDeviance, R2, Rmse, TweedieDeviance,
 };
 use crate::objective::{self, ObjectiveError, Quantile, Tweedie, found};
 
@@ -84,11 +84,11 @@ pub fn by_name(text: &str) -> Result<Box<dyn Metric>, MetricError> {
         ("poisson_deviance", None) => Box::new(PoissonDeviance),
         ("gamma_deviance", None) => Box::new(GammaDeviance),
         ("logloss", None) => Box::new(Logloss),
-        ("error", None) => Box::new(WrongShare),
+        ("error", None) => Box::new(ErrorRate),
         ("auc", None) => Box::new(Auc),
         ("average_precision", None) => Box::new(AveragePrecision),
         ("multi_logloss", None) => Box::new(MultiLogloss),
-        ("multi_error", None) => Box::new(MultiWrongShare),
+        ("multi_error", None) => Box::new(MultiErrorRate),
         (_, None) => return Err(unknown(text)),
     })
 }

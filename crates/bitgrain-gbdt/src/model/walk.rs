@@ -12,7 +12,7 @@ impl Model {
     /// Returns the raw scores of a row, before the link function. Features beyond the end of the row are missing.
     #[must_use]
     pub fn raw_scores_of(&self, row: &[f64]) -> Vec<f64> {
-        let seen = self.seen(row);
+        let seen = self.normalize(row);
         let outputs = self.n_outputs();
         let base = &self.output.base_scores;
         let mut sums = if self.output.average { vec![0.0; outputs] } else { base.clone() };
@@ -29,23 +29,23 @@ impl Model {
     /// Returns the leaf of a row in each tree.
     #[must_use]
     pub fn leaves_of(&self, row: &[f64]) -> Vec<usize> {
-        let seen = self.seen(row);
+        let seen = self.normalize(row);
         self.trees.iter().map(|tree| tree.leaf_of(&seen)).collect()
     }
 
     /// Normalizes a row as the trees compare it: numbers are rounded to the comparison precision, categories to
     /// integers, and missing values are NaN.
     #[must_use]
-    pub fn seen(&self, row: &[f64]) -> Vec<f64> {
+    pub fn normalize(&self, row: &[f64]) -> Vec<f64> {
         let value = |index: usize| row.get(index).copied().unwrap_or(f64::NAN);
-        self.inputs.iter().enumerate().map(|(index, input)| input.seen(value(index), self.comparison)).collect()
+        self.inputs.iter().enumerate().map(|(index, input)| input.normalize(value(index), self.comparison)).collect()
     }
 }
 
 impl Input {
     /// Normalizes a value of this feature as the trees compare it.
     #[must_use]
-    pub fn seen(&self, value: f64, comparison: Comparison) -> f64 {
+    pub fn normalize(&self, value: f64, comparison: Comparison) -> f64 {
         let value = match comparison {
             Comparison::F32 => to_f32(value),
             Comparison::F64 => value,
@@ -67,7 +67,7 @@ impl Input {
 }
 
 impl Tree {
-    /// Returns the leaf of a row normalized by [`Model::seen`]. Features beyond the end of the row are missing.
+    /// Returns the leaf of a row normalized by [`Model::normalize`]. Features beyond the end of the row are missing.
     #[must_use]
     pub fn leaf_of(&self, row: &[f64]) -> usize {
         let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
@@ -85,7 +85,7 @@ impl Tree {
 }
 
 impl Split {
-    /// Returns whether a value normalized by [`Model::seen`] goes left.
+    /// Returns whether a value normalized by [`Model::normalize`] goes left.
     #[must_use]
     pub fn goes_left(&self, value: f64) -> bool {
         let value = if self.missing == Missing::Nothing && value.is_nan() { 0.0 } else { value };

@@ -38,7 +38,7 @@ impl GradientBatch<'_> {
     }
 
     /// Multiplies gradients and hessians by the row weights.
-    pub fn weigh(&mut self, weights: Option<&[f32]>) {
+    pub fn apply_weights(&mut self, weights: Option<&[f32]>) {
         let Some(weights) = weights else { return };
         for values in self.grads.iter_mut().chain(&mut self.hess) {
             for (value, weight) in values.iter_mut().zip(weights) {
@@ -54,6 +54,6 @@ impl GradientBatch<'_> {
             *grad = gradient(score, target);
         }
         hess.fill(1.0);
-        self.weigh(batch.weights);
+        self.apply_weights(batch.weights);
     }
 }

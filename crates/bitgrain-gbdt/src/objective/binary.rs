@@ -38,6 +38,6 @@ impl Objective for Binary {
         let (grads, hess) = out.single();
         let done = logistic_gradients(Backend::best(), batch.single(), batch.targets, grads, hess);
         debug_assert!(done.is_ok(), "a batch has one target, gradient and hessian per score");
-        out.weigh(batch.weights);
+        out.apply_weights(batch.weights);
     }
 }

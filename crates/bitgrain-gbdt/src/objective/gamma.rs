@@ -39,7 +39,7 @@ impl Objective for Gamma {
                 *hess = ratio;
             }
         });
-        out.weigh(batch.weights);
+        out.apply_weights(batch.weights);
     }
 
     fn metric(&self) -> Box<dyn Metric> {

@@ -60,7 +60,7 @@ pub trait Objective: Send + Sync {
 
     /// Returns whether a batch must hold all rows of the data in their original order, for losses that compare rows or
     /// use more than the target of a row. Gradients are then computed on one thread.
-    fn whole(&self) -> bool {
+    fn needs_all_rows(&self) -> bool {
         false
     }
 

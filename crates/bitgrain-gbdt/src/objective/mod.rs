@@ -50,7 +50,7 @@
 //!             grads[row] = slope;
 //!             hess[row] = 1.0 - slope * slope;
 //!         }
-//!         out.weigh(batch.weights);
+//!         out.apply_weights(batch.weights);
 //!     }
 //! }
 //!

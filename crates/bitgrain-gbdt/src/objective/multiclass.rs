@@ -77,6 +77,6 @@ impl Objective for Multiclass {
         let (grads, hess) = (&mut out.grads, &mut out.hess);
         let done = softmax_gradients(Backend::best(), batch.scores, batch.targets, factor, grads, hess);
         debug_assert!(done.is_ok(), "a batch has one score, gradient and hessian per target and class");
-        out.weigh(batch.weights);
+        out.apply_weights(batch.weights);
     }
 }

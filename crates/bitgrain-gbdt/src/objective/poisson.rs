@@ -45,6 +45,6 @@ impl Objective for Poisson {
                 *hess = mean * CAUTION;
             }
         });
-        out.weigh(batch.weights);
+        out.apply_weights(batch.weights);
     }
 }

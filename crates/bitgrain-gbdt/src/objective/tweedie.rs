@@ -77,7 +77,7 @@ impl Objective for Tweedie {
                 *hess = rising * up - falling * down;
             }
         });
-        out.weigh(batch.weights);
+        out.apply_weights(batch.weights);
     }
 
     fn metric(&self) -> Box<dyn Metric> {

@@ -60,7 +60,7 @@ impl HyperParameter {
     /// Returns [`ParameterError::Invalid`] with the `name` that the caller used.
     pub fn check(&self, name: &str, value: &ParameterValue) -> Result<ParameterValue, ParameterError> {
         let read = match value {
-            ParameterValue::Text(text) => self.parse(text),
+            ParameterValue::String(text) => self.parse(text),
             other => Some(other.clone()),
         };
         let fits =
@@ -86,7 +86,7 @@ impl HyperParameter {
             (ParameterKind::Flag, Some(ParameterValue::Integer(0 | 1))) => {
                 Ok(ParameterValue::Flag(matches!(value, ParameterValue::Integer(1))))
             }
-            (ParameterKind::Choice(choices), Some(ParameterValue::Text(text))) => {
+            (ParameterKind::Choice(choices), Some(ParameterValue::String(text))) => {
                 let same = |word: &&str| word.eq_ignore_ascii_case(text.trim());
                 let found = choices.iter().find(|choice| same(&choice.name) || choice.aliases.iter().any(&same));
                 found.map_or_else(

@@ -89,7 +89,7 @@ macro_rules! choices {
 
             fn read(value: &$crate::parameter::ParameterValue) -> Option<Self> {
                 match value {
-                    $($crate::parameter::ParameterValue::Text(text) if text == $name => Some(Self::$variant),)*
+                    $($crate::parameter::ParameterValue::String(text) if text == $name => Some(Self::$variant),)*
                     _ => None,
                 }
             }

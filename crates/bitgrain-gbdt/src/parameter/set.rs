@@ -90,7 +90,7 @@ impl ParameterSet {
         for entry in self.entries.iter().filter(|entry| entry.parameter.stage == ParameterStage::Training) {
             params.set(&entry.name, entry.value.clone())?;
         }
-        if let Some(ParameterValue::Text(objective)) = self.get("objective") {
+        if let Some(ParameterValue::String(objective)) = self.get("objective") {
             self.check_objective(objective)?;
         }
         params.check()?;

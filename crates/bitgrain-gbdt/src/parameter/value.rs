@@ -15,7 +15,7 @@ pub enum ParameterValue {
     /// A floating-point number.
     Number(f64),
     /// A string: the name of a choice, or a number to be parsed.
-    Text(String),
+    String(String),
 }
 
 impl ParameterValue {
@@ -44,7 +44,7 @@ impl fmt::Display for ParameterValue {
             Self::Integer(integer) => write!(f, "{integer}"),
             // `Debug` keeps the decimal point of 1.0 and writes small numbers with an exponent.
             Self::Number(number) => write!(f, "{number:?}"),
-            Self::Text(text) => f.write_str(text),
+            Self::String(text) => f.write_str(text),
         }
     }
 }
@@ -63,13 +63,13 @@ impl From<f64> for ParameterValue {
 
 impl From<&str> for ParameterValue {
     fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+        Self::String(text.to_owned())
     }
 }
 
 impl From<String> for ParameterValue {
     fn from(text: String) -> Self {
-        Self::Text(text)
+        Self::String(text)
     }
 }
 

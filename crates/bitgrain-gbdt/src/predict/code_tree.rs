@@ -1,6 +1,6 @@
 //! Trees on codes, in the representation that suits their shape.
 
-use bitgrain_kernels::trees::{Choice, TreeLevel, TreeStep, TreeSteps};
+use bitgrain_kernels::trees::{Operand, TreeLevel, TreeStep, TreeSteps};
 
 use super::columns::CodeQuestion;
 use crate::model::{Child, Split, Tree};
@@ -158,10 +158,10 @@ fn push_steps(
     node: Child,
     free: u8,
     steps: &mut Vec<TreeStep>,
-) -> Choice {
+) -> Operand {
     let split = match node {
         #[expect(clippy::cast_possible_truncation, reason = "at most 256 leaves")]
-        Child::Leaf(leaf) => return Choice::leaf(leaf as u8),
+        Child::Leaf(leaf) => return Operand::leaf(leaf as u8),
         Child::Split(split) => split as usize,
     };
     let Split { left, right, .. } = tree.splits[split];
@@ -173,7 +173,7 @@ fn push_steps(
     let (left, right) = if swapped { (second, first) } else { (first, second) };
     let CodeSplit { column, code } = splits[split];
     steps.push(TreeStep { column, at_most: code, out: free, left, right });
-    Choice::result(free)
+    Operand::result(free)
 }
 
 fn walk(tree: &Tree, splits: &[CodeSplit]) -> Vec<WalkNode> {

@@ -49,6 +49,6 @@ mod question;
 mod row_trees;
 
 pub use error::{PredictError, TreeProblem};
-pub use permutation::{ImportanceError, Measured, PermutationImportance, permutation_importance};
+pub use permutation::{EvaluationData, ImportanceError, PermutationImportance, permutation_importance};
 pub use predictor::Predictor;
 pub(crate) use question::rounding_limit;

@@ -18,7 +18,7 @@ pub struct PermutationImportance {
 
 /// Data that importance is measured on; held-out rows are most informative.
 #[derive(Debug, Clone, Copy)]
-pub struct Measured<'a> {
+pub struct EvaluationData<'a> {
     /// Raw features of the model.
     pub features: &'a Features<'a>,
     /// Target of each row.
@@ -35,7 +35,7 @@ pub struct Measured<'a> {
 /// Returns an [`ImportanceError`] if the features do not match the model, or the metric is undefined.
 pub fn permutation_importance(
     model: &Model,
-    data: &Measured<'_>,
+    data: &EvaluationData<'_>,
     metric: &dyn Metric,
     repeats: usize,
     seed: u64,

@@ -88,7 +88,7 @@ impl Predictor {
         self.code_trees.len().min(self.rounds.saturating_mul(self.n_outputs()))
     }
 
-    /// Returns whether so many rows are predicted on the calling thread, without a thread pool.
+    /// Returns whether a batch of `n_rows` is predicted on the calling thread, without a thread pool.
     #[must_use]
     pub fn is_small(&self, n_rows: usize) -> bool {
         n_rows <= ONE_THREAD
@@ -130,7 +130,7 @@ impl Predictor {
     ///
     /// # Errors
     /// Returns [`PredictError::FeatureCount`] if the number of features differs.
-    pub fn choices(&self, features: &Features<'_>) -> Result<Vec<u32>, PredictError> {
+    pub fn class_indices(&self, features: &Features<'_>) -> Result<Vec<u32>, PredictError> {
         self.each_row(features, 1, |scores, out| out.fill(choice(scores)))
     }
 
@@ -207,11 +207,11 @@ impl Predictor {
         Ok(())
     }
 
-    /// Returns the index of the most likely class of one row; see [`choices`](Self::choices).
+    /// Returns the index of the most likely class of one row; see [`class_indices`](Self::class_indices).
     ///
     /// # Errors
     /// Returns [`PredictError::FeatureCount`] if the number of features differs.
-    pub fn row_choice(&self, row: &[f64]) -> Result<u32, PredictError> {
+    pub fn row_class_index(&self, row: &[f64]) -> Result<u32, PredictError> {
         let mut scores = vec![0.0; self.n_outputs()];
         self.row_raw(row, &mut scores)?;
         Ok(choice(&scores))

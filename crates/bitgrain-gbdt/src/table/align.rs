@@ -24,7 +24,7 @@ impl Table {
             let labels = schema.labels(feature);
             if !labels.is_empty() {
                 column.data = ColumnData::F32(label_codes(&column.data, labels));
-            } else if let ColumnData::Text(text) = &column.data {
+            } else if let ColumnData::Strings(text) = &column.data {
                 let example = text.labels.first().cloned().unwrap_or_default();
                 return Err(TableError::NotNumeric { column: column.name.clone(), example });
             }

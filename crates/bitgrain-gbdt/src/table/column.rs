@@ -9,7 +9,7 @@ pub struct Column {
     pub data: ColumnData,
 }
 
-/// Values of a column. NaN and [`Text::MISSING`] are missing.
+/// Values of a column. NaN and [`StringColumn::MISSING`] are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnData {
     /// Numbers that are exact in f32, or that the reader was asked to round.
@@ -17,26 +17,26 @@ pub enum ColumnData {
     /// Numbers that are not exact in f32.
     F64(Vec<f64>),
     /// Strings.
-    Text(Text),
+    Strings(StringColumn),
 }
 
 /// Dictionary-encoded strings.
 ///
 /// ```
-/// use bitgrain_gbdt::table::Text;
-/// let text = Text::new([Some("b"), None, Some("a"), Some("b")]);
+/// use bitgrain_gbdt::table::StringColumn;
+/// let text = StringColumn::new([Some("b"), None, Some("a"), Some("b")]);
 /// assert_eq!(text.labels, ["a", "b"]); // sorted
-/// assert_eq!(text.codes, [1, Text::MISSING, 0, 1]);
+/// assert_eq!(text.codes, [1, StringColumn::MISSING, 0, 1]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text {
+pub struct StringColumn {
     /// Code of each row, or [`MISSING`](Self::MISSING).
     pub codes: Vec<u32>,
     /// Distinct strings in ascending order; code `i` is `labels[i]`.
     pub labels: Vec<String>,
 }
 
-impl Text {
+impl StringColumn {
     /// Code of a missing string.
     pub const MISSING: u32 = u32::MAX;
 
@@ -61,7 +61,7 @@ impl ColumnData {
         match self {
             Self::F32(values) => values.len(),
             Self::F64(values) => values.len(),
-            Self::Text(text) => text.codes.len(),
+            Self::Strings(text) => text.codes.len(),
         }
     }
 
@@ -77,7 +77,7 @@ impl ColumnData {
         match self {
             Self::F32(values) => Some(Box::new(values.iter().map(|value| f64::from(*value)))),
             Self::F64(values) => Some(Box::new(values.iter().copied())),
-            Self::Text(_) => None,
+            Self::Strings(_) => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::piece::rounded;
-use super::{ColumnData, Sparse, Table, TableError, Text};
+use super::{ColumnData, Sparse, StringColumn, Table, TableError};
 use crate::feature::{Absent, FeatureError, Features, Schema};
 
 /// Features of a table: numbers and category codes, column-major.
@@ -40,7 +40,7 @@ impl Table {
         let mut parts = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
             let labels = match &column.data {
-                ColumnData::Text(text) => Some(text.labels.clone()),
+                ColumnData::Strings(text) => Some(text.labels.clone()),
                 _ if categorical.contains(&column.name) => {
                     check_codes(column)?;
                     Some(Vec::new())
@@ -73,9 +73,10 @@ impl Matrix {
                 ColumnData::F32(values) if wide => wide_cells.extend(values.into_iter().map(f64::from)),
                 ColumnData::F32(values) => narrow_cells.extend(values),
                 ColumnData::F64(values) => wide_cells.extend(values),
-                ColumnData::Text(Text { codes, .. }) => {
-                    let codes =
-                        codes.into_iter().map(|code| if code == Text::MISSING { f64::NAN } else { code.into() });
+                ColumnData::Strings(StringColumn { codes, .. }) => {
+                    let codes = codes
+                        .into_iter()
+                        .map(|code| if code == StringColumn::MISSING { f64::NAN } else { code.into() });
                     if wide { wide_cells.extend(codes) } else { narrow_cells.extend(codes.map(rounded)) }
                 }
             }

@@ -37,7 +37,7 @@ mod write;
 use std::collections::HashSet;
 use std::path::Path;
 
-pub use column::{Column, ColumnData, Text};
+pub use column::{Column, ColumnData, StringColumn};
 pub use error::TableError;
 pub use fold::Fold;
 pub use matrix::Matrix;

@@ -11,7 +11,7 @@ pub struct ReadOptions {
     pub format: Option<FileFormat>,
     /// Whether the first CSV record is a header. By default it is one if none of its fields is a number.
     pub header: Option<bool>,
-    /// CSV delimiter; by default the one of comma, semicolon, tab and bar that occurs most often in the first line.
+    /// CSV delimiter; by default whichever of comma, semicolon, tab and vertical bar occurs most often in the first line.
     pub delimiter: Option<u8>,
     /// Strings that mark missing values in CSV, in addition to NaN.
     pub missing: Vec<String>,

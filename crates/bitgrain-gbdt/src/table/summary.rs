@@ -1,6 +1,6 @@
 //! Summary statistics of a column.
 
-use super::{Column, ColumnData, Text};
+use super::{Column, ColumnData, StringColumn};
 
 /// Summary statistics of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ impl Column {
     #[must_use]
     pub fn summary(&self) -> Summary {
         match &self.data {
-            ColumnData::Text(text) => strings(text),
+            ColumnData::Strings(text) => strings(text),
             ColumnData::F32(values) => numbers(values.iter().map(|value| f64::from(*value)), size_of::<f32>()),
             ColumnData::F64(values) => numbers(values.iter().copied(), size_of::<f64>()),
         }
@@ -61,7 +61,7 @@ fn numbers(values: impl Iterator<Item = f64>, bytes: usize) -> Summary {
     Summary::Numbers { missing, range, sum, integer, bytes }
 }
 
-fn strings(text: &Text) -> Summary {
+fn strings(text: &StringColumn) -> Summary {
     let mut counts: Vec<(String, usize)> = text.labels.iter().map(|label| (label.clone(), 0)).collect();
     let mut missing = 0;
     for code in &text.codes {

@@ -39,7 +39,7 @@ impl Target {
     /// Returns [`TableError::Sample`] for the first missing target, or [`TableError::OneClass`].
     pub fn classes(column: &Column) -> Result<Self, TableError> {
         let labels = match &column.data {
-            ColumnData::Text(text) => text.labels.clone(),
+            ColumnData::Strings(text) => text.labels.clone(),
             _ => {
                 let mut values: Vec<f64> =
                     column.data.numbers().into_iter().flatten().map(|value| value + 0.0).collect();
@@ -63,7 +63,7 @@ impl Target {
     pub fn classes_like(column: &Column, labels: &[String]) -> Result<Self, TableError> {
         let codes = label_codes(&column.data, labels);
         let text = |row: usize| match &column.data {
-            ColumnData::Text(text) => text.get(row).map(str::to_owned),
+            ColumnData::Strings(text) => text.get(row).map(str::to_owned),
             ColumnData::F32(values) => Some(f64::from(values[row])).filter(|value| !value.is_nan()).map(number),
             ColumnData::F64(values) => Some(values[row]).filter(|value| !value.is_nan()).map(number),
         };
@@ -92,7 +92,7 @@ pub fn weights(column: &Column) -> Result<Vec<f32>, TableError> {
 
 fn numeric(column: &Column) -> Result<impl Iterator<Item = f64> + '_, TableError> {
     match &column.data {
-        ColumnData::Text(text) => {
+        ColumnData::Strings(text) => {
             let example = text.labels.first().cloned().unwrap_or_default();
             Err(TableError::NotNumeric { column: column.name.clone(), example })
         }
@@ -111,7 +111,7 @@ pub(super) fn label_codes(data: &ColumnData, labels: &[String]) -> Vec<f32> {
         labels.iter().enumerate().map(|(place, label)| (label.as_str(), place as f32)).collect();
     let place = |text: &str| places.get(text).copied().unwrap_or(f32::NAN);
     match data {
-        ColumnData::Text(text) => {
+        ColumnData::Strings(text) => {
             let of_code: Vec<f32> = text.labels.iter().map(|label| place(label)).collect();
             text.codes.iter().map(|code| of_code.get(*code as usize).copied().unwrap_or(f32::NAN)).collect()
         }

@@ -44,7 +44,7 @@ impl Task {
     #[must_use]
     pub fn infer(target: &Column) -> InferredTask {
         let name = &target.name;
-        if let ColumnData::Text(text) = &target.data {
+        if let ColumnData::Strings(text) = &target.data {
             let classes = text.labels.len();
             return InferredTask {
                 task: Self::of(classes),

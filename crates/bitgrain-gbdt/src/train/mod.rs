@@ -3,7 +3,6 @@
 //! A [`Dataset`] holds binned features with their targets; a [`Trainer`] grows trees on it according to its [`Params`]
 //! and returns a [`Model`](crate::model::Model).
 
-mod along;
 mod binned;
 mod cross_validation;
 mod dataset;
@@ -13,6 +12,7 @@ mod evaluate;
 mod grow;
 mod growth;
 mod rounds;
+mod row_column;
 mod sampling;
 mod scores;
 mod slots;

@@ -66,7 +66,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let earlier = trainer.init.map_or(Comparison::F32, |model| model.comparison);
         let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
-        let moves = outputs == 1 && trainer.params.goss().is_none() && !trainer.objective.whole();
+        let moves = outputs == 1 && trainer.params.goss().is_none() && !trainer.objective.needs_all_rows();
         Self {
             team,
             buffers: Buffers::default(),
@@ -144,8 +144,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let search =
                 Search { map, categorical: &self.categorical, missing_last: &self.missing_last, rules: &rules };
             let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
-            let along = self.state.along(self.moves);
-            let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along);
+            let columns = self.state.row_columns(self.moves);
+            let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), columns);
             let grown = grower.grow::<N>(self.team, &mut rows.part(0..in_bag), &self.buffers);
             let mut values = self.leaf_values(&grown, output, round, &rules)?;
             if let [value] = &mut values[..]
@@ -215,8 +215,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 largest.hess = largest.hess.max(pair.hess);
             }
         }
-        let along = self.state.along(self.moves);
-        Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along)
+        let columns = self.state.row_columns(self.moves);
+        Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), columns)
             .move_to_front(&chosen)
     }
 

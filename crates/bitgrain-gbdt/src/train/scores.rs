@@ -62,7 +62,7 @@ pub(super) fn gradients(
 ) -> Result<Vec<Largest>, TrainError> {
     let n_rows = rows.targets.len();
     let outputs = objective.n_outputs();
-    let chunk = if objective.whole() { n_rows } else { CHUNK };
+    let chunk = if objective.needs_all_rows() { n_rows } else { CHUNK };
     let mut columns: Vec<_> = out.chunks_mut(n_rows).map(|column| column.chunks_mut(chunk)).collect();
     let chunks: Vec<(usize, Vec<&mut [PairF32]>)> = (0..n_rows)
         .step_by(chunk)

@@ -1,7 +1,7 @@
 //! Targets, weights and scores of the training rows.
 
 use super::Dataset;
-use super::along::Along;
+use super::row_column::RowColumn;
 use super::scores::Rows;
 use crate::model::Model;
 use crate::objective::Objective;
@@ -33,9 +33,9 @@ impl State {
     }
 
     /// Returns the columns that move with their rows.
-    pub(super) fn along(&mut self, moves: bool) -> Vec<Along<'_>> {
-        let weights = self.weights.as_deref_mut().map(Along::F32);
-        let others = [Along::F32(&mut self.targets), Along::F64(&mut self.scores)];
+    pub(super) fn row_columns(&mut self, moves: bool) -> Vec<RowColumn<'_>> {
+        let weights = self.weights.as_deref_mut().map(RowColumn::F32);
+        let others = [RowColumn::F32(&mut self.targets), RowColumn::F64(&mut self.scores)];
         if moves { others.into_iter().chain(weights).collect() } else { Vec::new() }
     }
 }

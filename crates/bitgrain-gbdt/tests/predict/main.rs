@@ -66,8 +66,9 @@ fn assert_naive(predictor: &Predictor, model: &Model, rounds: usize, features: &
     };
     assert_eq!(by_rows(model, rows, one), by_rows(model, rows, both), "row by row");
     let choices: Vec<u32> = rows.chunks(n_features).map(|row| choice(&first.raw_scores_of(row))).collect();
-    assert_eq!(predictor.choices(features).expect("same number of features"), choices);
-    let row_by_row = rows.chunks(n_features).map(|row| predictor.row_choice(row).expect("same number of features"));
+    assert_eq!(predictor.class_indices(features).expect("same number of features"), choices);
+    let row_by_row =
+        rows.chunks(n_features).map(|row| predictor.row_class_index(row).expect("same number of features"));
     assert!(row_by_row.eq(choices));
 }
 

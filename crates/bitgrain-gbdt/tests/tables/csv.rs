@@ -17,12 +17,12 @@ fn types_are_inferred_from_the_whole_file() {
     assert_eq!(table.n_rows(), rows + 1);
     let ColumnData::F32(whole) = &table.columns()[0].data else { panic!("whole numbers below 2^24 fit f32") };
     assert_eq!((whole[0], whole[rows - 1], whole[rows]), (0.0, (rows - 1) as f32, 7.0));
-    let ColumnData::Text(late) = &table.columns()[1].data else { panic!("one text makes strings of all") };
+    let ColumnData::Strings(late) = &table.columns()[1].data else { panic!("one text makes strings of all") };
     assert_eq!(late.labels, ["0", "1", "2", "3", "4", "5", "6", "x"]);
     assert_eq!((late.get(8), late.get(rows)), (Some("1"), Some("x")));
     let ColumnData::F32(flag) = &table.columns()[2].data else { panic!("flags are numbers") };
     assert!((flag[0], flag[1]) == (1.0, 0.0) && flag[rows].is_nan());
-    let ColumnData::Text(mixed) = &table.columns()[3].data else { panic!("flags among numbers are strings") };
+    let ColumnData::Strings(mixed) = &table.columns()[3].data else { panic!("flags among numbers are strings") };
     assert_eq!(mixed.labels, ["5", "false", "true"]);
 }
 

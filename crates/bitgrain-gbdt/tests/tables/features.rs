@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bitgrain_gbdt::feature::Schema;
-use bitgrain_gbdt::table::{Column, ColumnData, ReadOptions, Table, TableError, Target, Task, Text, weights};
+use bitgrain_gbdt::table::{Column, ColumnData, ReadOptions, StringColumn, Table, TableError, Target, Task, weights};
 
 use super::{from_text, message};
 
@@ -42,10 +42,13 @@ fn tasks_are_inferred_from_targets() {
     assert_eq!(task(ColumnData::F32(vec![0.5, 1.0])), Task::Regression);
     assert_eq!(task(ColumnData::F64((0..11).map(f64::from).collect())), Task::Regression);
     assert_eq!(task(ColumnData::F64((0..10).map(f64::from).collect())), Task::Multiclass { classes: 10 });
-    assert_eq!(task(ColumnData::Text(Text::new(["b", "a", "c"].map(Some)))), Task::Multiclass { classes: 3 });
+    assert_eq!(
+        task(ColumnData::Strings(StringColumn::new(["b", "a", "c"].map(Some)))),
+        Task::Multiclass { classes: 3 }
+    );
     let many: Vec<String> = (0..50).map(|class| class.to_string()).collect();
-    let many = Text::new(many.iter().map(|class| Some(class.as_str())));
-    let inferred = Task::infer(&column(ColumnData::Text(many)));
+    let many = StringColumn::new(many.iter().map(|class| Some(class.as_str())));
+    let inferred = Task::infer(&column(ColumnData::Strings(many)));
     assert_eq!(
         (inferred.task, &inferred.reason[..]),
         (Task::Multiclass { classes: 50 }, "`y` holds 50 distinct strings")
@@ -57,7 +60,7 @@ fn classes_are_numbered_in_order_and_keep_their_labels() {
     let target = Target::classes(&column(ColumnData::F32(vec![10.0, -1.0, 2.5, 10.0]))).expect("classes");
     assert_eq!(target.values, [2.0, 0.0, 1.0, 2.0]);
     assert_eq!(target.labels, ["-1", "2.5", "10"]);
-    let other = column(ColumnData::Text(Text::new(["2.5", "10"].map(Some))));
+    let other = column(ColumnData::Strings(StringColumn::new(["2.5", "10"].map(Some))));
     assert_eq!(Target::classes_like(&other, &target.labels).expect("known").values, [1.0, 2.0]);
     let unknown = column(ColumnData::F64(vec![2.5, 11.0]));
     assert_eq!(
@@ -74,7 +77,7 @@ fn targets_and_weights_that_cannot_be_used_name_their_row() {
     }
     let large = column(ColumnData::F64(vec![0.0, 1e300]));
     assert!(message(Target::numbers(&large)).starts_with("column `y`: target 1e300 of row 1 (0-based)"));
-    let strings = column(ColumnData::Text(Text::new(["a", "b"].map(Some))));
+    let strings = column(ColumnData::Strings(StringColumn::new(["a", "b"].map(Some))));
     assert_eq!(message(Target::numbers(&strings)), "column `y` holds strings, such as `a`; expected numbers");
     let one = column(ColumnData::F32(vec![3.0, 3.0]));
     assert!(message(Target::classes(&one)).contains("only one class, `3`"));

@@ -18,7 +18,7 @@ fn from_text(text: &str) -> Result<Table, TableError> {
 fn shown(table: &Table, name: &str) -> String {
     let column = table.column(name).unwrap_or_else(|| panic!("no column {name}"));
     let cells: Vec<String> = match &column.data {
-        ColumnData::Text(text) => {
+        ColumnData::Strings(text) => {
             (0..text.codes.len()).map(|row| text.get(row).map_or("-".to_owned(), |text| format!("'{text}'"))).collect()
         }
         data => {

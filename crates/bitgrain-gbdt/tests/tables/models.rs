@@ -36,7 +36,7 @@ fn a_trained_model_has_category_and_class_labels() {
     let rows =
         from_text("n,city\n2,Rome\n4,Paris\n1,Oslo\n").expect("a table").align(&loaded.schema()).expect("aligned");
     let predictor = Predictor::new(&loaded).expect("a model");
-    let choices = predictor.choices(&rows.features().expect("features")).expect("classes");
+    let choices = predictor.class_indices(&rows.features().expect("features")).expect("classes");
     let labels: Vec<&str> = choices.iter().map(|&class| loaded.output.classes[class as usize].as_str()).collect();
     assert_eq!(labels, ["yes", "maybe", "no"]);
 }

@@ -1,6 +1,6 @@
 //! Parquet files: round trips and corruption. Files of other writers: `oracles/test_tables.py`.
 
-use bitgrain_gbdt::table::{Column, ColumnData, Numbers, ReadOptions, Table, Text};
+use bitgrain_gbdt::table::{Column, ColumnData, Numbers, ReadOptions, StringColumn, Table};
 
 use super::{message, shown};
 
@@ -12,7 +12,7 @@ fn sample() -> Table {
     Table::new(vec![
         column("short", ColumnData::F32(vec![1.5, f32::NAN, -3.0])),
         column("long", ColumnData::F64(vec![0.1, 1e300, f64::NAN])),
-        column("word", ColumnData::Text(Text::new([Some("b"), None, Some("a")]))),
+        column("word", ColumnData::Strings(StringColumn::new([Some("b"), None, Some("a")]))),
     ])
     .expect("a table")
 }
@@ -43,7 +43,7 @@ fn many_row_groups_are_one_column() {
     let words: Vec<String> = (0..rows).map(|row| format!("w{}", (row * 7 + 3) % 11)).collect();
     let table = Table::new(vec![
         column("n", ColumnData::F32((0..rows).map(|row| row as f32).collect())),
-        column("w", ColumnData::Text(Text::new(words.iter().map(|word| Some(word.as_str()))))),
+        column("w", ColumnData::Strings(StringColumn::new(words.iter().map(|word| Some(word.as_str()))))),
     ])
     .expect("a table");
     table.write(&path).expect("written");

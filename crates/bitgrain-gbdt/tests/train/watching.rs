@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use bitgrain_gbdt::metric;
 use bitgrain_gbdt::model::{Importance, Link};
 use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
-use bitgrain_gbdt::predict::{Measured, permutation_importance};
+use bitgrain_gbdt::predict::{EvaluationData, permutation_importance};
 use bitgrain_gbdt::train::{CrossValidation, EvalSet, Params, TrainError, Trainer};
 
 use crate::data::Made;
@@ -191,7 +191,7 @@ fn importance_finds_what_the_target_depends_on() {
     let metric = metric::by_name("r2").expect("known name");
     let features = other.features();
     let targets: Vec<f64> = other.targets.iter().map(|&target| f64::from(target)).collect();
-    let data = Measured { features: &features, targets: &targets, weights: None };
+    let data = EvaluationData { features: &features, targets: &targets, weights: None };
     let shuffled = permutation_importance(&model, &data, &*metric, 3, 1).expect("its own features");
     let gain = model.feature_importance(Importance::Gain);
     // The last feature is noise.
@@ -200,6 +200,6 @@ fn importance_finds_what_the_target_depends_on() {
         assert!(gain[feature] > 20.0 * gain[5], "{gain:?}");
     }
     assert_eq!(permutation_importance(&model, &data, &*metric, 3, 1).expect("the same"), shuffled);
-    let short = Measured { targets: &targets[1..], ..data };
+    let short = EvaluationData { targets: &targets[1..], ..data };
     assert!(permutation_importance(&model, &short, &*metric, 1, 1).is_err());
 }

@@ -40,7 +40,7 @@ impl Objective for InOrder {
         by_name("squared").expect("known name").gradients(batch, out);
     }
 
-    fn whole(&self) -> bool {
+    fn needs_all_rows(&self) -> bool {
         true
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn f16_to_f32<I: Registers<N>, const N: usize>(isa: I, codes: &[u16],
     scalar::f16_to_f32(rest, out_rest);
 }
 
-/// Uses integer arithmetic even where an instruction exists: the one of AVX512_BF16 flushes subnormals to zero.
+/// Uses integer arithmetic even where a conversion instruction exists: that of AVX512_BF16 flushes subnormals to zero.
 #[inline(always)]
 pub(crate) fn bf16_from_f32<I: Registers<N>, const N: usize>(isa: I, values: &[f32], out: &mut [u16]) {
     let (chunks, rest) = values.as_chunks::<N>();

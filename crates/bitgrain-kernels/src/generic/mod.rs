@@ -4,6 +4,7 @@
 //! kernel is defined by the file of the same name in `scalar`; results are equal bit by bit.
 
 pub(crate) mod convert;
+pub(crate) mod cut_groups;
 pub(crate) mod error_sums;
 pub(crate) mod ggml;
 pub(crate) mod max_abs;

@@ -119,7 +119,7 @@ impl GgmlBlock {
 
     /// Returns whether [`quantize_ggml`](crate::ggml::quantize_ggml) uses an importance per column.
     #[must_use]
-    pub const fn takes_importance(self) -> bool {
+    pub const fn uses_importance(self) -> bool {
         !matches!(self, Self::Q8_0 | Self::TQ1_0 | Self::TQ2_0 | Self::MXFP4)
     }
 }

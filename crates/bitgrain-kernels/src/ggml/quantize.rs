@@ -9,7 +9,7 @@ use crate::{Backend, KernelError};
 /// Quantizes rows of `row_len` weights. Returns the number of bytes written.
 ///
 /// `importance` holds one non-negative number per column, `row_len` of them, as in an importance matrix; formats for
-/// which [`GgmlBlock::takes_importance`] is false ignore it. Values should be finite: a NaN gets an arbitrary code, an
+/// which [`GgmlBlock::uses_importance`] is false ignore it. Values should be finite: a NaN gets an arbitrary code, an
 /// infinity makes the scale of its block infinite.
 ///
 /// # Errors
@@ -30,7 +30,7 @@ pub fn quantize_ggml(
     let required = block.bytes_of(values.len()).ok_or(ragged)?;
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
     let importance = match importance {
-        Some(importance) if block.takes_importance() => {
+        Some(importance) if block.uses_importance() => {
             Some(importance.get(..row_len).ok_or(KernelError::InputTooSmall { required: row_len })?)
         }
         _ => None,

@@ -10,6 +10,7 @@ pub(crate) mod blocks;
 pub(crate) mod dot;
 pub(crate) mod floats;
 pub(crate) mod ggml;
+pub(crate) mod lanes;
 pub(crate) mod pack;
 pub(crate) mod product;
 pub(crate) mod quantize;

@@ -85,7 +85,7 @@ pub(crate) struct TileBlocks<'a, const W: usize> {
 ///
 /// # Errors
 /// Returns [`KernelError::NonFinite`] for the first NaN or infinity, or [`KernelError::OutputTooSmall`] if the arrays
-/// do not have the size of such a tile.
+/// do not have the size of a tile with these dimensions.
 pub fn quantize_activations(
     backend: Backend,
     bits: StripBits,

@@ -7,7 +7,7 @@ use crate::{Backend, KernelError};
 /// Multiplies every strip with every tile. `out` receives, strip by strip, one line per row of each tile: its products
 /// with the sixteen rows of the strip.
 ///
-/// The order of every sum is fixed. Sums within a block of 32 columns are integers, hence exact. Blocks are added in
+/// The order of every sum is fixed. Sums within a block of 32 columns are integers and therefore exact. Blocks are added in
 /// order, by fused multiply-adds: with a scale per block, `total = sum * (weight_scale * activation_scale) + total`;
 /// with a scale per group of blocks, `group = sum * activation_scale + group` for each block, beginning with zero, and
 /// `total = group * weight_scale + total` for each group. Every backend therefore returns the same bits, except for the

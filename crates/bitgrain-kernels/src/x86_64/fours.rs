@@ -2,7 +2,7 @@
 //!
 //! A block's scale depends on its maximum, and its codes on its scale: about seventy cycles in which the scheduler
 //! fills up with instructions that cannot run yet. Reducing four maxima together and dividing twice for four blocks
-//! lets the next four start meanwhile, which is a third faster in cache.
+//! lets the next four start in the meantime, which is a third faster in cache.
 
 use core::arch::x86_64::*;
 

@@ -13,7 +13,7 @@ const DISTANCE: usize = 4096;
 #[target_feature(enable = "sse")]
 pub(super) fn prefetch_ahead(block: &[f32]) {
     for line in block.chunks(16) {
-        // A prefetch never faults, whatever the address.
+        // A prefetch never faults, even for an invalid address.
         _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn prefetch_ahead(block: &[f32]) {
 #[target_feature(enable = "sse")]
 pub(super) fn prefetch_output(block: &[f32; 32]) {
     for line in block.as_chunks::<16>().0 {
-        // A prefetch never faults, whatever the address.
+        // A prefetch never faults, even for an invalid address.
         _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(DISTANCE / 2));
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn prefetch_output(block: &[f32; 32]) {
 #[target_feature(enable = "sse")]
 pub(super) fn prefetch_input(bytes: &[u8]) {
     for line in bytes.chunks(64) {
-        // A prefetch never faults, whatever the address.
+        // A prefetch never faults, even for an invalid address.
         _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn prefetch_strip<const N: usize>(lines: &[CodeLine; N]) {
 #[target_feature(enable = "sse")]
 pub(super) fn prefetch_strip_at<const N: usize>(lines: &[CodeLine; N], distance: usize) {
     for line in lines {
-        // A prefetch never faults, whatever the address.
+        // A prefetch never faults, even for an invalid address.
         _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(distance));
     }
 }
@@ -60,6 +60,6 @@ pub(super) fn prefetch_strip_at<const N: usize>(lines: &[CodeLine; N], distance:
 #[inline]
 #[target_feature(enable = "sse")]
 pub(super) fn prefetch_line(line: &FloatLine) {
-    // A prefetch never faults, whatever the address.
+    // A prefetch never faults, even for an invalid address.
     _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
 }

@@ -1,7 +1,7 @@
 //! Tree evaluation compared with following one row at a time: every backend, every code, every number of leaves.
 
 use bitgrain_kernels::trees::{
-    Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values, symmetric_leaves,
+    CodeColumns, Operand, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, TreeSteps, add_leaf_values, symmetric_leaves,
     tree_leaves, two_tree_leaves,
 };
 use bitgrain_kernels::{Backend, KernelError};
@@ -26,10 +26,10 @@ impl From {
         }
     }
 
-    fn choice(self) -> Choice {
+    fn choice(self) -> Operand {
         match self {
-            Self::Leaf(leaf) => Choice::leaf(leaf),
-            Self::Result(place) => Choice::result(place as u8),
+            Self::Leaf(leaf) => Operand::leaf(leaf),
+            Self::Result(place) => Operand::result(place as u8),
         }
     }
 }
@@ -162,7 +162,7 @@ fn values_of_leaves_are_added_to_their_rows() {
 #[test]
 fn nonexistent_columns_and_indices_are_rejected() {
     let codes = vec![0; 3 * TREE_ROWS];
-    let step = |column, out, left| TreeStep { column, at_most: 3, out, left, right: Choice::leaf(0) };
+    let step = |column, out, left| TreeStep { column, at_most: 3, out, left, right: Operand::leaf(0) };
     let level = |column| TreeLevel { column, at_most: 3, weight: 1 };
     for &backend in Backend::available() {
         let columns = CodeColumns::new(&codes, TREE_ROWS);
@@ -171,7 +171,7 @@ fn nonexistent_columns_and_indices_are_rejected() {
         let none = TreeSteps::new([]).expect("no steps");
         assert_eq!(tree_leaves(backend, &none, columns, &mut out[1..TREE_ROWS]), ragged);
         let small = |required| Err(KernelError::InputTooSmall { required });
-        let one = Choice::leaf(1);
+        let one = Operand::leaf(1);
         let last = TreeSteps::new([step(2, 0, one)]).expect("a step");
         assert_eq!(tree_leaves(backend, &last, columns, &mut out[..TREE_ROWS]), Ok(()));
         assert_eq!(tree_leaves(backend, &last, columns, &mut out), small(4 * TREE_ROWS));
@@ -181,13 +181,13 @@ fn nonexistent_columns_and_indices_are_rejected() {
         let beyond = TREE_RESULTS as u8;
         for place in [beyond, 255, 1] {
             // Slot 1 exists, but no step has written it.
-            let bad = TreeSteps::new([step(0, 0, one), step(0, 0, Choice::result(place))]);
-            assert_eq!(bad.err(), Some(KernelError::UnknownPlace { step: 1, places: TREE_RESULTS }));
+            let bad = TreeSteps::new([step(0, 0, one), step(0, 0, Operand::result(place))]);
+            assert_eq!(bad.err(), Some(KernelError::UnknownSlot { step: 1, slots: TREE_RESULTS }));
         }
         let uneven = two_tree_leaves(backend, [&last, &last], columns, [&mut out[..TREE_ROWS], &mut []]);
         assert_eq!(uneven, Err(KernelError::OutputTooSmall { required: TREE_ROWS }));
         let bad = TreeSteps::new([step(0, beyond, one)]);
-        assert_eq!(bad.err(), Some(KernelError::UnknownPlace { step: 0, places: TREE_RESULTS }));
+        assert_eq!(bad.err(), Some(KernelError::UnknownSlot { step: 0, slots: TREE_RESULTS }));
         let short = Err(KernelError::OutputTooSmall { required: 5 });
         assert_eq!(add_leaf_values(backend, &[1.0], &[0; 5], &mut [0.0; 4]), short);
     }

@@ -40,7 +40,7 @@ fn importances_are_one_per_column() {
         let mut out = vec![0; 4 * block.bytes()];
         let short = vec![1.0; row - 1];
         let got = quantize_ggml(Backend::best(), block, &values, row, Some(&short), &mut out);
-        if block.takes_importance() {
+        if block.uses_importance() {
             assert_eq!(got, Err(KernelError::InputTooSmall { required: row }), "{block:?}");
         } else {
             assert_eq!(got, Ok(out.len()), "{block:?} ignores them");

@@ -92,7 +92,7 @@ fn every_exponent_of_mxfp4_is_a_power_of_two() {
 
 #[test]
 fn halfway_between_two_fp4_the_smaller_magnitude_wins() {
-    // An exponent of 126 with a step of 1/4: 0, .25, .5, .75, 1, 1.5, 2, 3.
+    // An exponent of 126 with a step of 1/4: 0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3.
     let values = zeros_but(&[(0, 2.9), (1, 0.125), (2, -0.125), (3, 0.375), (4, -1.25), (5, 2.5), (6, -0.126)]);
     let bytes = block_of(GgmlBlock::MXFP4, &values);
     assert_eq!(bytes[..8], [126, 7, 0, 0, 1, 12, 6, 9]);

@@ -8,7 +8,7 @@ use bitgrain_kernels::{Backend, ErrorSums, error_sums};
 use serde::Serialize;
 
 use crate::model::pieces::{self, Progress};
-use crate::model::stats::{BARS, histogram};
+use crate::model::stats::{HISTOGRAM_BINS, histogram};
 use crate::model::{ModelFile, ModelFileError, ModelTensor};
 
 /// Differences between two models.
@@ -16,9 +16,9 @@ use crate::model::{ModelFile, ModelFileError, ModelTensor};
 pub struct ModelComparison {
     /// Tensors in both models, in the order of the first.
     pub tensors: Vec<Row>,
-    /// Figures over all weights, each counted once. Integer tensors such as position indices are excluded: their
+    /// Errors over all weights, each counted once. Integer tensors such as position indices are excluded: their
     /// magnitude would hide any error.
-    pub overall: Figures,
+    pub overall: ErrorStats,
     /// Names of tensors only in the first model.
     pub only_in_first: Vec<String>,
     /// Names of tensors only in the second model.
@@ -57,7 +57,7 @@ pub struct Row {
     /// Size in the second model in bytes.
     pub second_bytes: u64,
     /// Error of the second model relative to the first.
-    pub figures: Figures,
+    pub figures: ErrorStats,
     /// Signal-to-noise ratio in dB of the optimal scalar quantizer with the same number of levels on normally
     /// distributed weights; `None` if the second model stores floats.
     pub optimum_db: Option<f64>,
@@ -85,7 +85,7 @@ impl Row {
 
 /// Error figures of one tensor relative to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Figures {
+pub struct ErrorStats {
     /// Cosine similarity.
     pub cosine: f64,
     /// Largest absolute difference.
@@ -105,7 +105,7 @@ pub struct Figures {
     pub non_finite_in_second: u64,
 }
 
-impl From<Fidelity> for Figures {
+impl From<Fidelity> for ErrorStats {
     fn from(cost: Fidelity) -> Self {
         let exact = cost.relative_rmse == 0.0;
         Self {
@@ -141,7 +141,7 @@ pub fn compare(
         match row(a, b) {
             Ok((row, here, weights)) => {
                 if a.storage.format().is_some() {
-                    sums = sums.and(here);
+                    sums = sums.merge(here);
                     count += weights;
                     broken += row.figures.non_finite_in_second;
                 }
@@ -157,7 +157,7 @@ pub fn compare(
     };
     Ok(ModelComparison {
         tensors,
-        overall: Figures { non_finite_in_second: broken, ..Fidelity::of(sums, count).into() },
+        overall: ErrorStats { non_finite_in_second: broken, ..Fidelity::of(sums, count).into() },
         only_in_first: only(first, &in_second),
         only_in_second: only(second, &in_first),
         skipped,
@@ -168,7 +168,7 @@ pub fn compare(
 
 /// Returns the bytes that [`compare`] reports to a [`Progress`]: the first model's size of the tensors in both.
 #[must_use]
-pub fn work(first: &ModelFile, second: &ModelFile) -> u64 {
+pub fn progress_total(first: &ModelFile, second: &ModelFile) -> u64 {
     let names = by_name(second);
     first.tensors().iter().filter(|tensor| names.contains_key(tensor.name.as_str())).map(ModelTensor::bytes).sum()
 }
@@ -207,7 +207,7 @@ fn row(a: &ModelTensor, b: &ModelTensor) -> Result<(Row, ErrorSums, usize), Skip
     let pieces_found = pieces::map(&left, &runs, piece).map_err(Skip::Error)?;
     let (mut sums, mut non_finite_in_second, mut ends) = (ErrorSums::default(), 0, EMPTY);
     for (here, broken, (lo, hi)) in pieces_found {
-        sums = sums.and(here);
+        sums = sums.merge(here);
         non_finite_in_second += broken;
         ends = (ends.0.min(lo), ends.1.max(hi));
     }
@@ -217,7 +217,7 @@ fn row(a: &ModelTensor, b: &ModelTensor) -> Result<(Row, ErrorSums, usize), Skip
         other(i, y)?;
         Ok([histogram(x, lo, hi), histogram(y, lo, hi)])
     };
-    let mut histograms = [vec![0; BARS], vec![0; BARS]];
+    let mut histograms = [vec![0; HISTOGRAM_BINS], vec![0; HISTOGRAM_BINS]];
     for both in pieces::map(&left, &runs, bars).map_err(Skip::Error)? {
         for (all, bars) in histograms.iter_mut().zip(both) {
             all.iter_mut().zip(bars).for_each(|(all, bar)| *all += bar);
@@ -231,7 +231,7 @@ fn row(a: &ModelTensor, b: &ModelTensor) -> Result<(Row, ErrorSums, usize), Skip
         second: b.storage.to_string(),
         first_bytes: a.bytes(),
         second_bytes: b.bytes(),
-        figures: Figures { non_finite_in_second, ..Fidelity::of(sums, left.len()).into() },
+        figures: ErrorStats { non_finite_in_second, ..Fidelity::of(sums, left.len()).into() },
         optimum_db: quantized.map(|format| optimum::decibels(format.optimum())),
         limit_db: optimum::decibels(optimum::bound(b.bits_per_weight())),
         histograms,

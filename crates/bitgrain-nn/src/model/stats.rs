@@ -6,7 +6,7 @@ use crate::model::pieces::{self, Progress};
 use crate::model::{ModelFileError, ModelTensor};
 
 /// Number of histogram bins.
-pub const BARS: usize = 48;
+pub const HISTOGRAM_BINS: usize = 48;
 
 /// Summary of a tensor's values. Non-finite values are counted and excluded from the other figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub struct TensorStats {
     pub zeros: u64,
     /// Number of values that are NaN or infinite.
     pub non_finite: u64,
-    /// Number of finite values in each of [`BARS`] equal bins from `min` to `max`.
+    /// Number of finite values in each of [`HISTOGRAM_BINS`] equal bins from `min` to `max`.
     pub histogram: Vec<u64>,
 }
 
@@ -87,7 +87,7 @@ pub fn stats(tensor: &ModelTensor, progress: &dyn Progress) -> Result<TensorStat
     let mean = (sums.sum / finite).clamp(min.into(), max.into());
     let second = pieces::map(&rows, &runs, |_, values, _| Ok((histogram(values, min, max), squares(values, mean))))?;
     progress.add(tensor.bytes());
-    let (mut all, mut deviations) = (vec![0; BARS], 0.0);
+    let (mut all, mut deviations) = (vec![0; HISTOGRAM_BINS], 0.0);
     for (bars, here) in second {
         all.iter_mut().zip(bars).for_each(|(all, bar)| *all += bar);
         deviations += here;
@@ -110,16 +110,16 @@ fn squares(values: &[f32], mean: f64) -> f64 {
     values.iter().filter(|x| x.is_finite()).map(|x| (f64::from(*x) - mean).powi(2)).sum()
 }
 
-/// Counts finite values in each of [`BARS`] equal bins of a range; values outside it go to the first or last bin.
+/// Counts finite values in each of [`HISTOGRAM_BINS`] equal bins of a range; values outside it go to the first or last bin.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the ends")]
-pub fn histogram(values: &[f32], min: f32, max: f32) -> [u64; BARS] {
-    let mut bars = [0; BARS];
-    let width = (f64::from(max) - f64::from(min)) / BARS as f64;
+pub fn histogram(values: &[f32], min: f32, max: f32) -> [u64; HISTOGRAM_BINS] {
+    let mut bars = [0; HISTOGRAM_BINS];
+    let width = (f64::from(max) - f64::from(min)) / HISTOGRAM_BINS as f64;
     let steps = if width > 0.0 { 1.0 / width } else { 0.0 };
     for x in values.iter().filter(|x| x.is_finite()) {
         let at = ((f64::from(*x) - f64::from(min)) * steps) as usize;
-        bars[at.min(BARS - 1)] += 1;
+        bars[at.min(HISTOGRAM_BINS - 1)] += 1;
     }
     bars
 }

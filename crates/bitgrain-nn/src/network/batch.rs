@@ -116,7 +116,7 @@ impl InputBatch {
     ///
     /// # Errors
     /// Returns [`NetworkError::EmptyBatch`] without indices and [`NetworkError::Places`] for an index out of range.
-    pub fn pick(&self, indices: &[usize]) -> Result<Self, NetworkError> {
+    pub fn select(&self, indices: &[usize]) -> Result<Self, NetworkError> {
         if indices.is_empty() {
             return Err(NetworkError::EmptyBatch);
         }
@@ -131,7 +131,7 @@ impl InputBatch {
 
     /// Returns the argmax of each vector along the last dimension: the class that a classifier chooses.
     #[must_use]
-    pub fn choices(&self) -> Vec<usize> {
+    pub fn argmax(&self) -> Vec<usize> {
         let best = |row: &[f32]| {
             row.iter()
                 .enumerate()

@@ -5,15 +5,15 @@ use bitgrain_kernels::{Backend, ErrorSums, error_sums};
 use serde::Serialize;
 
 use super::{InputBatch, Network, NetworkError};
-use crate::model::compare::Figures;
+use crate::model::compare::ErrorStats;
 
 /// Differences between two networks.
 #[derive(Debug, Clone, Serialize)]
 pub struct NetworkComparison {
     /// All parameters.
     pub parameters: Vec<ParameterRow>,
-    /// Figures over all weights, each counted once.
-    pub overall: Figures,
+    /// ErrorStats over all weights, each counted once.
+    pub overall: ErrorStats,
     /// Comparison of the outputs, if inputs were given.
     pub outputs: Option<OutputAgreement>,
 }
@@ -32,14 +32,14 @@ pub struct ParameterRow {
     /// Size of the second network's active weights in bytes.
     pub second_bytes: usize,
     /// Error of the second network's weights relative to the first's.
-    pub figures: Figures,
+    pub figures: ErrorStats,
 }
 
 /// Error of the second network's outputs relative to the first's.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct OutputAgreement {
-    /// Figures over all outputs.
-    pub figures: Figures,
+    /// ErrorStats over all outputs.
+    pub figures: ErrorStats,
     /// Mean cosine similarity of the outputs of a sample.
     pub mean_cosine: f64,
     /// Share of output vectors along the last dimension with the same argmax in both networks.
@@ -80,7 +80,7 @@ pub fn compare_networks(
             second_bytes: b.active()?.bytes(),
             figures: Fidelity::of(here, left.len()).into(),
         });
-        sums = sums.and(here);
+        sums = sums.merge(here);
         count += left.len();
     }
     let outputs = inputs.map(|inputs| agreement(first, second, inputs)).transpose()?;
@@ -100,7 +100,7 @@ fn agreement(first: &Network, second: &Network, inputs: &InputBatch) -> Result<O
     for (a, b) in samples {
         cosines += Fidelity::of(measured("output", a, b)?, a.len()).cosine;
     }
-    let same = a.choices().into_iter().zip(b.choices()).filter(|(a, b)| a == b).count();
+    let same = a.argmax().into_iter().zip(b.argmax()).filter(|(a, b)| a == b).count();
     Ok(OutputAgreement {
         figures: Fidelity::of(sums, a.values().len()).into(),
         mean_cosine: cosines / a.count() as f64,

@@ -84,14 +84,14 @@ pub fn fidelity(tensor: &QuantizedTensor, original: &[f32]) -> Result<Fidelity, 
     };
     let pieces: Vec<Result<ErrorSums, CodecErr>> = original.par_chunks(step * cols).enumerate().map(measure).collect();
     // Sum in order: floating-point addition is not associative, and results must not depend on the threads.
-    let sums = pieces.into_iter().try_fold(ErrorSums::default(), |sums, piece| piece.map(|piece| sums.and(piece)))?;
+    let sums = pieces.into_iter().try_fold(ErrorSums::default(), |sums, piece| piece.map(|piece| sums.merge(piece)))?;
     Ok(Fidelity::of(sums, original.len()))
 }
 
-/// Replaces NaN and infinities in rows of `cols` according to `policy`, each row by itself. Returns `None` if all
+/// Replaces NaN and infinities in rows of `cols` according to `policy`, row by row. Returns `None` if all
 /// values are finite or the policy is to reject.
 #[must_use]
-pub fn cleaned(values: &[f32], cols: usize, policy: NonFinite) -> Option<Vec<f32>> {
+pub fn replace_non_finite(values: &[f32], cols: usize, policy: NonFinite) -> Option<Vec<f32>> {
     if policy == NonFinite::Reject || check_finite(values).is_ok() {
         return None;
     }
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn non_finite_values_are_replaced_row_by_row() {
         let odd = [1.0, f32::NAN, f32::NEG_INFINITY, 7.0, 2.0, f32::INFINITY];
-        assert_eq!(cleaned(&odd, 3, NonFinite::Clamp), Some(vec![1.0, 0.0, -1.0, 7.0, 2.0, 7.0]));
-        assert_eq!(cleaned(&odd, 3, NonFinite::Zero), Some(vec![1.0, 0.0, 0.0, 7.0, 2.0, 0.0]));
-        assert_eq!(cleaned(&odd, 3, NonFinite::Reject), None);
-        assert_eq!(cleaned(&[1.0], 1, NonFinite::Zero), None);
+        assert_eq!(replace_non_finite(&odd, 3, NonFinite::Clamp), Some(vec![1.0, 0.0, -1.0, 7.0, 2.0, 7.0]));
+        assert_eq!(replace_non_finite(&odd, 3, NonFinite::Zero), Some(vec![1.0, 0.0, 0.0, 7.0, 2.0, 0.0]));
+        assert_eq!(replace_non_finite(&odd, 3, NonFinite::Reject), None);
+        assert_eq!(replace_non_finite(&[1.0], 1, NonFinite::Zero), None);
     }
 
     #[test]

@@ -255,7 +255,7 @@ impl Network {
     }
 
     fn check(&self, x: &InputBatch) -> Result<(), NetworkError> {
-        if !self.plan.input.takes(x.dims()) {
+        if !self.plan.input.matches(x.dims()) {
             return Err(NetworkError::Input { wanted: self.plan.input.clone(), found: x.shape() });
         }
         check_finite(x.values()).map_err(|_| {

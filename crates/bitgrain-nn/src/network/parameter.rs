@@ -53,7 +53,7 @@ impl Parameter {
     /// # Errors
     /// Returns [`NetworkError::Codec`] or [`NetworkError::Overflow`] if the weights cannot be quantized.
     pub fn active(&self) -> Result<Active<'_>, NetworkError> {
-        self.store.fresh(self.format).map_err(|error| self.error(error))
+        self.store.get_or_create(self.format).map_err(|error| self.error(error))
     }
 
     /// Returns the weights that a forward pass reads, as f32.

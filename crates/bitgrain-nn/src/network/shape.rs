@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// use bitgrain_nn::network::Shape;
 /// assert_eq!(Shape::new(&[3, 8, 8]).to_string(), "[3, 8, 8]");
 /// assert_eq!(Shape::sequence(&[384]).to_string(), "[any, 384]");
-/// assert!(Shape::sequence(&[384]).takes(&[7, 384]));
+/// assert!(Shape::sequence(&[384]).matches(&[7, 384]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -38,7 +38,7 @@ impl Shape {
 
     /// Returns whether samples with these dimensions have this shape.
     #[must_use]
-    pub fn takes(&self, dims: &[usize]) -> bool {
+    pub fn matches(&self, dims: &[usize]) -> bool {
         self.0.len() == dims.len() && self.0.iter().zip(dims).all(|(own, dim)| own.is_none_or(|own| own == *dim))
     }
 

@@ -1,7 +1,7 @@
 //! One model in all weight formats.
 
 use bitgrain_codec::weight::{DType, WeightFormat};
-use bitgrain_nn::network::embed::{EmbedError, SentenceEncoder, cosine, most_alike, save_npy};
+use bitgrain_nn::network::embed::{EmbedError, SentenceEncoder, cosine, nearest_neighbor, save_npy};
 
 use crate::tiny::{HIDDEN, SENTENCES, Tiny};
 
@@ -98,8 +98,8 @@ fn vectors_do_not_depend_on_the_threads() {
 #[test]
 fn vectors_are_written_as_an_array() {
     let vectors = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![0.6, 0.8]];
-    assert_eq!(most_alike(&vectors, 0).expect("two others").0, 2);
-    assert_eq!(most_alike(&vectors[..1], 0), None);
+    assert_eq!(nearest_neighbor(&vectors, 0).expect("two others").0, 2);
+    assert_eq!(nearest_neighbor(&vectors[..1], 0), None);
     let folder = tempfile::tempdir().expect("temporary directory");
     let path = folder.path().join("v.npy");
     save_npy(&path, &vectors, 2).expect("written");

@@ -89,7 +89,7 @@ fn vectors_are_those_of_the_formulas() {
     let tiny = Tiny::new();
     let folder = tiny.write();
     let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
-    assert_eq!((encoder.dims(), encoder.longest()), (HIDDEN, POSITIONS));
+    assert_eq!((encoder.dims(), encoder.max_tokens()), (HIDDEN, POSITIONS));
     let vectors = encoder.embed(&SENTENCES).expect("vectors");
     for (text, vector) in SENTENCES.iter().zip(&vectors) {
         let wanted = tiny.embed(&encoder.tokenizer().encode(text, POSITIONS));

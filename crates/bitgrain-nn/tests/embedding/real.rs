@@ -18,7 +18,7 @@ fn the_real_model_gives_the_vectors_of_its_definition() {
         return;
     };
     let mut encoder = SentenceEncoder::open(folder).expect("all-MiniLM-L6-v2");
-    assert_eq!((encoder.dims(), encoder.longest()), (384, 256));
+    assert_eq!((encoder.dims(), encoder.max_tokens()), (384, 256));
     let full = encoder.embed(&SENTENCES).expect("vectors");
     for (vector, start) in full.iter().zip(STARTS) {
         assert!(vector.iter().zip(start).all(|(found, wanted)| (found - wanted).abs() < 2e-6), "{:?}", &vector[..4]);

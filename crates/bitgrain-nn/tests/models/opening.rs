@@ -195,10 +195,10 @@ fn conflicting_metadata_of_shards_is_all_kept() {
     std::fs::write(folder.path("m.safetensors.index.json"), index).expect("writable");
     let model = ModelFile::open(folder.path("m.safetensors.index.json")).expect("sharded model");
     let want = [("format", "pt"), ("step", "10"), ("step.2", "taken"), ("step.2.2", "20"), ("only", "here")];
-    assert_eq!(model.metadata().own_strings().collect::<Vec<_>>(), want);
+    assert_eq!(model.metadata().user_strings().collect::<Vec<_>>(), want);
     quantize(&model, &folder.path("out.safetensors"), &Recipe::new(FormatChoice::Keep), &()).expect("each key once");
     let back = ModelFile::open(folder.path("out.safetensors")).expect("valid file");
-    assert_eq!(back.metadata().own_strings().collect::<Vec<_>>(), want);
+    assert_eq!(back.metadata().user_strings().collect::<Vec<_>>(), want);
 }
 
 /// Converts a GGUF file to safetensors and back without quantizing it.

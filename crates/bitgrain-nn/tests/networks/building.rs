@@ -35,11 +35,11 @@ fn nonsensical_settings_are_reported_by_name() {
         (vec![4], Layer::embedding(0, 3)),
         (vec![4], Layer::embedding(1 << 25, 3)),
         (vec![4, 6], Layer::Conv1d(Conv::new(2, [9]))),
-        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).strided([0]))),
-        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).padded([usize::MAX]))),
-        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).padded([3]))),
-        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).strided([7]).padded([1 << 40]))),
-        (vec![1, 1, 1, 1], Layer::Conv3d(Conv::new(1, [1; 3]).padded([1 << 30; 3]))),
+        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).with_stride([0]))),
+        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).with_padding([usize::MAX]))),
+        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).with_padding([3]))),
+        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).with_stride([7]).with_padding([1 << 40]))),
+        (vec![1, 1, 1, 1], Layer::Conv3d(Conv::new(1, [1; 3]).with_padding([1 << 30; 3]))),
         (vec![1 << 40], Layer::embedding(1 << 24, 1 << 30)),
     ];
     for (input, layer) in cases {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use bitgrain_codec::weight::{Calibration, DType, ScaledFormat, WeightFormat};
 use bitgrain_nn::ModelFile;
 use bitgrain_nn::model::convert::{FormatChoice, Recipe};
-use bitgrain_nn::network::layer::{Conv, Layer, LayerNorm, Positions, SequenceOutput};
-use bitgrain_nn::network::save::{Contents, NetworkFileError};
+use bitgrain_nn::network::layer::{ActivationFunction, Conv, Layer, LayerNorm, Positions, SequenceOutput};
+use bitgrain_nn::network::save::{Contents, NetworkFileError, layers_from_json, layers_to_json};
 use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
 
 use crate::{all_formats, batch, network};
@@ -53,7 +53,7 @@ fn a_saved_network_runs_identically_in_every_format() {
 #[test]
 fn versions_and_importances_round_trip() {
     let mut network = small();
-    let mse = ScaledFormat::new(DType::Int4).calibrated(Calibration::MeanSquaredError);
+    let mse = ScaledFormat::new(DType::Int4).with_calibration(Calibration::MeanSquaredError);
     let formats: [WeightFormat; 3] = [DType::Uint8.into(), mse.into(), "q4_k".parse().expect("known")];
     let seen = bitgrain_nn::network::observe::observe(
         &network,
@@ -97,10 +97,19 @@ fn the_list_of_kinds_has_every_variant() {
 }
 
 #[test]
+fn activations_of_older_files_are_read() {
+    let [old, new] = ["curve", "function"]
+        .map(|key| layers_from_json(&format!(r#"[{{"kind":"activation","{key}":"gelu"}}]"#)).expect("an activation"));
+    assert_eq!((&old, &old[..]), (&new, &[Layer::activation(ActivationFunction::Gelu)][..]));
+    assert_eq!(layers_to_json(&old).expect("serializable"), r#"[{"kind":"activation","function":"gelu"}]"#);
+    layers_from_json(r#"[{"kind":"activation","curve":"gelu","function":"gelu"}]"#).expect_err("one function twice");
+}
+
+#[test]
 fn every_kind_of_layer_round_trips() {
     let image = [Layer::conv2d(4, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(8), Layer::Softmax {}];
     let signal = [
-        Layer::Conv1d(Conv::new(3, [2]).strided([2])),
+        Layer::Conv1d(Conv::new(3, [2]).with_stride([2])),
         Layer::rnn(4, SequenceOutput::Sequence),
         Layer::lstm(4, SequenceOutput::Last),
     ];

@@ -1,7 +1,7 @@
 //! Analytic gradients against finite differences, for all layers: parameters and inputs.
 
 use bitgrain_nn::network::layer::{
-    Attention, Conv, Curve, Layer, Pairs, Pool, Pooling, Positions, Rope, SequenceOutput,
+    ActivationFunction, Attention, Conv, Layer, Pairs, Pool, Pooling, Positions, Rope, SequenceOutput,
 };
 use bitgrain_nn::network::{InputBatch, Network};
 
@@ -66,11 +66,9 @@ fn every_kind_of_layer_is_checked_here() {
     let source = include_str!("gradients.rs");
     for kind in Layer::KINDS {
         let variant: String = kind.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-        // Activations are constructed by `Layer::curve`.
-        let made_by = if kind == "activation" { "curve" } else { kind };
-        let checked =
-            [format!("Layer::{made_by}("), format!("Layer::{variant}(")].iter().any(|text| source.contains(text))
-                || source.contains(&format!("Layer::{variant} {{"));
+        let checked = [format!("Layer::{kind}("), format!("Layer::{variant}("), format!("Layer::{variant} {{")]
+            .iter()
+            .any(|text| source.contains(text));
         assert!(checked, "the gradients of `{kind}` are not tested here");
     }
 }
@@ -78,14 +76,14 @@ fn every_kind_of_layer_is_checked_here() {
 #[test]
 fn dense() {
     check_layers(&[5], [Layer::dense(4)]);
-    check_layers(&[2, 3, 5], [Layer::dense(4), Layer::curve(Curve::Tanh), Layer::dense(2)]);
+    check_layers(&[2, 3, 5], [Layer::dense(4), Layer::activation(ActivationFunction::Tanh), Layer::dense(2)]);
 }
 
 #[test]
-fn curves() {
-    use Curve::{Gelu, GeluTanh, Sigmoid, Silu, Tanh};
-    for curve in [Gelu, GeluTanh, Sigmoid, Silu, Tanh] {
-        check_layers(&[4], [Layer::dense(4), Layer::curve(curve)]);
+fn activation_functions() {
+    use ActivationFunction::{Gelu, GeluTanh, Sigmoid, Silu, Tanh};
+    for function in [Gelu, GeluTanh, Sigmoid, Silu, Tanh] {
+        check_layers(&[4], [Layer::dense(4), Layer::activation(function)]);
     }
 }
 
@@ -98,18 +96,24 @@ fn softmax() {
 #[test]
 fn convolution_over_signals() {
     check_layers(&[2, 7], [Layer::Conv1d(Conv::new(3, [3]))]);
-    check_layers(&[2, 7], [Layer::Conv1d(Conv::new(3, [4]).strided([2]).padded([2]))]);
+    check_layers(&[2, 7], [Layer::Conv1d(Conv::new(3, [4]).with_stride([2]).with_padding([2]))]);
 }
 
 #[test]
 fn convolution_over_images() {
     check_layers(&[2, 5, 4], [Layer::conv2d(3, 3)]);
-    check_layers(&[2, 5, 6], [Layer::Conv2d(Conv::new(2, [3, 2]).strided([2, 3]).padded([1, 0])), Layer::Flatten {}]);
+    check_layers(
+        &[2, 5, 6],
+        [Layer::Conv2d(Conv::new(2, [3, 2]).with_stride([2, 3]).with_padding([1, 0])), Layer::Flatten {}],
+    );
 }
 
 #[test]
 fn convolution_over_volumes() {
-    check_layers(&[2, 3, 4, 3], [Layer::Conv3d(Conv::new(2, [2, 3, 2]).strided([1, 2, 1]).padded([1, 1, 0]))]);
+    check_layers(
+        &[2, 3, 4, 3],
+        [Layer::Conv3d(Conv::new(2, [2, 3, 2]).with_stride([1, 2, 1]).with_padding([1, 1, 0]))],
+    );
 }
 
 #[test]
@@ -180,7 +184,7 @@ fn pools() {
 #[test]
 fn nested_residual_branches() {
     let inner = Layer::residual([Layer::layer_norm(), Layer::dense(4)]);
-    let sequential = Layer::Sequential { layers: vec![Layer::dense(4), Layer::curve(Curve::Gelu)] };
+    let sequential = Layer::Sequential { layers: vec![Layer::dense(4), Layer::activation(ActivationFunction::Gelu)] };
     check_layers(&[4], [Layer::residual([inner, sequential]), Layer::dense(3)]);
 }
 

@@ -1,7 +1,7 @@
 //! Outputs of layers against their definitions, on values that can be checked by hand.
 
 use bitgrain_codec::weight::WeightFormat;
-use bitgrain_nn::network::layer::{Conv, Curve, Layer, Positions, SequenceOutput};
+use bitgrain_nn::network::layer::{ActivationFunction, Conv, Layer, Positions, SequenceOutput};
 use bitgrain_nn::network::{InputBatch, Network, Shape};
 
 use crate::{batch, network};
@@ -25,7 +25,7 @@ fn run(network: &Network, x: &[f32], dims: &[usize]) -> Vec<f32> {
 
 #[test]
 fn a_convolution_is_a_sum_over_its_window() {
-    let conv = Layer::Conv1d(Conv::new(1, [3]).padded([1]));
+    let conv = Layer::Conv1d(Conv::new(1, [3]).with_padding([1]));
     let network = with_weights(&[1, 4], conv, &[("0.weight", &[1.0, 0.0, -1.0]), ("0.bias", &[0.5])]);
     near(&run(&network, &[1.0, 2.0, 4.0, 8.0], &[1, 4]), &[-1.5, -2.5, -5.5, 4.5]);
     let conv = Layer::Conv2d(Conv::new(1, [2, 2]));
@@ -118,7 +118,7 @@ fn samples_of_a_batch_are_independent() {
     let all = batch(&[2, 5, 5], 7, 6);
     let together = network.forward(&all).expect("matching shapes");
     for sample in 0..7 {
-        let alone = network.forward(&all.pick(&[sample]).expect("there")).expect("matching shapes");
+        let alone = network.forward(&all.select(&[sample]).expect("there")).expect("matching shapes");
         assert_eq!(alone.values(), &together.values()[sample * 3..][..3]);
     }
 }
@@ -126,7 +126,7 @@ fn samples_of_a_batch_are_independent() {
 #[test]
 fn a_sentence_encoder_accepts_any_length_and_padding() {
     let block = |hidden| {
-        let feed_forward = vec![Layer::dense(hidden), Layer::curve(Curve::Gelu), Layer::dense(16)];
+        let feed_forward = vec![Layer::dense(hidden), Layer::activation(ActivationFunction::Gelu), Layer::dense(16)];
         [
             Layer::residual([Layer::attention(4)]),
             Layer::layer_norm(),

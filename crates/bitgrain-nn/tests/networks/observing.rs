@@ -9,7 +9,7 @@ use bitgrain_nn::network::observe::{Observations, Observer, observe, observe_pro
 use bitgrain_nn::network::sample::digits;
 use bitgrain_nn::network::save::Contents;
 use bitgrain_nn::network::train::{LossFunction, TrainConfig, train};
-use bitgrain_nn::network::{Network, NetworkError, Shape, compare_networks};
+use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape, compare_networks};
 
 use crate::{batch, network};
 
@@ -22,7 +22,7 @@ fn every_multiplied_matrix_is_observed() {
         Layer::dense(2),
     ];
     let network = network(&[5], layers);
-    let tokens = bitgrain_nn::network::InputBatch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], &[5]).expect("whole");
+    let tokens = InputBatch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], &[5]).expect("whole");
     let seen = observe(&network, &[tokens], Observer::Percentile(99.0)).expect("matching shapes");
     let names: Vec<&str> = seen.activations().iter().map(|one| one.parameter.as_str()).collect();
     let attention = ["query", "key", "value", "output"].map(|part| format!("1.0.{part}.weight"));
@@ -44,6 +44,19 @@ fn observations_are_for_the_network_they_were_made_with() {
     assert!(matches!(seen.apply(&mut deeper), Err(NetworkError::NoParameter { .. })));
     assert!(matches!(observe(&small, &[], Observer::MinMax), Err(NetworkError::EmptyBatch)));
     assert!(observe(&small, &[batch(&[4], 3, 1)], Observer::Percentile(0.0)).is_err());
+}
+
+#[test]
+fn a_non_finite_activation_is_reported_at_its_position() {
+    let mut network = network(&[2], [Layer::dense(3), Layer::relu(), Layer::dense(2), Layer::relu(), Layer::dense(1)]);
+    // Output 1 of the first layer is 1e38 times input 1, which overflows in the third row only.
+    network.set_weights("0.weight", vec![0.0, 0.0, 0.0, 1e38, 0.0, 0.0]).expect("six weights");
+    let finite = InputBatch::new(vec![1.0, 1.0], &[2]).expect("one row");
+    let overflowing = InputBatch::new(vec![1.0, 1.0, 1.0, 2.0, 1.0, 4.0, 1.0, 3.0], &[2]).expect("four rows");
+    let error = observe(&network, &[finite, overflowing], Observer::MinMax).expect_err("an infinite activation");
+    let NetworkError::NonFiniteActivation { parameter, row, column } = &error else { panic!("{error}") };
+    assert_eq!((&parameter[..], *row, *column), ("2.weight", 2, 1));
+    assert_eq!(error.to_string(), "input of `2.weight` is not finite in row 2, column 1 (0-based)");
 }
 
 /// Returns the output error of digit classifiers over some seeds, without calibration data and after `prepare`.

@@ -114,7 +114,7 @@ impl ModelFile {
                 if self.pins[index].as_ref().is_some_and(|pin| pin.format == version.format()) {
                     continue;
                 }
-                let fresh = wanted.store().fresh(version.format()).expect("finite");
+                let fresh = wanted.store().get_or_create(version.format()).expect("finite");
                 let fresh = fresh.version().expect("not float32");
                 assert!(version.tensor() == fresh.tensor(), "stale {} of {place}", version.format());
             }

@@ -6,8 +6,7 @@ use bitgrain_codec::weight::DType;
 use bitgrain_nn::network::layer::{Layer, SequenceOutput};
 use bitgrain_nn::network::sample::digits;
 use bitgrain_nn::network::train::{
-    History, LossFunction, Optimizer, Schedule, TrainConfig, TrainingSet, TrainingTargets, evaluate, train,
-    train_watched,
+    History, LossFunction, Optimizer, Schedule, TrainConfig, TrainingSet, TrainingTargets, evaluate, train, train_with,
 };
 use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
 
@@ -54,7 +53,7 @@ fn training_can_stop_between_batches_and_keeps_its_steps() {
         };
         let go_on = &mut |_: &_| ControlFlow::Continue(());
         let history =
-            train_watched(&mut network, &data, held_back, &config, go_on, &mut between).expect("training succeeds");
+            train_with(&mut network, &data, held_back, &config, go_on, &mut between).expect("training succeeds");
         (masters(&network), history)
     };
     let (begun, after) = (masters(&classifier()), |epochs: usize| {

@@ -82,7 +82,7 @@ impl Scanner {
 }
 
 impl Literal {
-    /// Appends the literal's part of a line; returns what follows its end, or `None` if it goes on in the next line.
+    /// Appends the literal's part of a line; returns what follows its end, or `None` if it continues on the next line.
     fn take<'a>(&mut self, line: &'a str) -> Option<&'a str> {
         let end = match self.raw {
             Some(hashes) => line.find(&format!("\"{}", "#".repeat(hashes))),

@@ -22,7 +22,7 @@ _BLOCK = 4096
 
 
 def _is_ready(X: Any, n_features: int) -> bool:
-    """Return whether X can be predicted as it is: the usual case, checked first because single rows are fast."""
+    """Return whether X needs no conversion. Checked first, because for a single row a conversion takes longer than the prediction."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

@@ -36,7 +36,7 @@ def milliseconds(now: datetime | None, now_ms: int | None = None) -> int | None:
 
 
 class SimulatedClock:
-    """A clock that stands still until it is set, for tests and simulations of a :class:`TensorStore`.
+    """A clock that shows the same time until it is set, for tests and simulations of a :class:`TensorStore`.
 
     A store opened with such a clock accepts any time in :meth:`TensorStore.tick`.
 

@@ -27,7 +27,7 @@ class Provenance(NamedTuple):
     measured: float
     """Largest error measured while encoding, summed in the same way; at most ``bound``."""
     depth: int
-    """Number of reconstructions on the way to stored data: 0 if the tensor has data of its own."""
+    """Number of reconstructions between the tensor and stored data: 0 if its own data is stored."""
 
 
 @dataclass(frozen=True, slots=True)

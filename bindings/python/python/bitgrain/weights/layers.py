@@ -56,7 +56,7 @@ class Layer:
         entry: dict[str, Any] = {"kind": self.kind}
         entry |= {field.name: getattr(self, field.name) for field in fields(self) if field.name != "activation"}
         activation = getattr(self, "activation", None)
-        return [entry] if activation is None else [entry, {"kind": "activation", "curve": activation}]
+        return [entry] if activation is None else [entry, {"kind": "activation", "function": activation}]
 
 
 @dataclass(frozen=True)
@@ -271,11 +271,11 @@ class Activation(Layer):
 
     Parameters
     ----------
-    curve : {"relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"}
+    function : {"relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"}
         Name of the function.
     """
 
-    curve: str
+    function: str
     kind: ClassVar[str] = "activation"
 
 

@@ -14,7 +14,7 @@ const FIRST: usize = 24;
 /// Returns keys and shortened values, in the order of the file.
 pub(super) fn lines(metadata: &ModelMetadata) -> Vec<(String, String)> {
     let keys = metadata.gguf.iter().map(|(key, value)| (key, one_line(value)));
-    let strings = metadata.own_strings().map(|(key, value)| (key, shortened(value, MOST)));
+    let strings = metadata.user_strings().map(|(key, value)| (key, shortened(value, MOST)));
     keys.chain(strings).map(|(key, value)| (printable(key).into_owned(), value)).collect()
 }
 

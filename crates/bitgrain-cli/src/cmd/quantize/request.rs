@@ -41,7 +41,7 @@ impl<'a> Request<'a> {
         let rules = args.keep.iter().map(|rule| keep_rule(settings, rule)).collect::<Result<_, _>>()?;
         let request = Self { args, settings, to, rules };
         if !planning {
-            request.refuse_unused(&[])?;
+            request.reject_unused(&[])?;
         }
         Ok(request)
     }
@@ -92,7 +92,7 @@ impl<'a> Request<'a> {
             self.args.candidates.iter().map(|name| self.settings.resolve(name)).collect()
         };
         let resolved = resolved.map_err(contradiction)?;
-        self.refuse_unused(&resolved)?;
+        self.reject_unused(&resolved)?;
         let mut formats: Vec<WeightFormat> = Vec::with_capacity(resolved.len());
         for Resolved { format, .. } in resolved {
             if !formats.contains(&format) {
@@ -118,7 +118,7 @@ impl<'a> Request<'a> {
         });
         let formats: Vec<WeightFormat> =
             self.named().map(|one| one.format).chain(candidates.iter().copied()).chain(planned).collect();
-        if formats.iter().any(|format| format.takes_importance()) {
+        if formats.iter().any(|format| format.uses_importance()) {
             return Ok(());
         }
         let mut names: Vec<String> = formats.iter().map(ToString::to_string).collect();
@@ -133,9 +133,9 @@ impl<'a> Request<'a> {
         self.to.into_iter().chain(self.rules.iter().filter_map(|(_, format)| *format))
     }
 
-    fn refuse_unused(&self, candidates: &[Resolved]) -> Result<(), CliError> {
+    fn reject_unused(&self, candidates: &[Resolved]) -> Result<(), CliError> {
         let all: Vec<Resolved> = self.named().chain(candidates.iter().copied()).collect();
-        self.settings.refuse_unused(&all).map_err(contradiction)
+        self.settings.reject_unused(&all).map_err(contradiction)
     }
 }
 

@@ -23,8 +23,9 @@ pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(),
     }
     let mut table = Table::new(&["tensor", "from", "to", "before", "after", "rel. RMSE", "max error", "cosine"], 3);
     for row in &conversion.tensors {
-        let lost =
-            |text: fn(&bitgrain::nn::model::compare::Figures) -> String| row.figures.as_ref().map_or("-".into(), text);
+        let lost = |text: fn(&bitgrain::nn::model::compare::ErrorStats) -> String| {
+            row.figures.as_ref().map_or("-".into(), text)
+        };
         table.row([
             printable(&row.name).into_owned(),
             row.from.clone(),

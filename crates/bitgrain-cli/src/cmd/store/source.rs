@@ -55,7 +55,7 @@ impl Source {
                     ColumnData::F32(values) => (values.clone(), false),
                     #[expect(clippy::cast_possible_truncation, reason = "the store keeps f32")]
                     ColumnData::F64(values) => (values.iter().map(|&value| value as f32).collect(), true),
-                    ColumnData::Text(_) => return Ok(None),
+                    ColumnData::Strings(_) => return Ok(None),
                 };
                 Ok(Some(Named { name: name.clone(), shape: vec![values.len()], values, wide }))
             }

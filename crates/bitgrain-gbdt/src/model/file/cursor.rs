@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.u8(what)?;
             let bits = u64::from(byte & 0x7f);
-            // The tenth byte has room for one bit only.
+            // Only one bit of the tenth byte fits in 64 bits.
             if bits << shift >> shift != bits {
                 break;
             }

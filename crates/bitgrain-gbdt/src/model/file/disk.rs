@@ -54,7 +54,7 @@ impl Model {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
         let path = path.as_ref();
         let bytes = self.to_bytes()?;
-        PartFile::write_whole(path, &bytes).map_err(|source| SaveError::Io { path: path.to_owned(), source })
+        PartFile::write_atomic(path, &bytes).map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 
     /// Writes the model as JSON, for people and other programs, atomically. [`load`](Self::load) does not read it.
@@ -63,7 +63,7 @@ impl Model {
     /// Returns [`SaveError::Io`] if the file cannot be written.
     pub fn save_json(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
         let path = path.as_ref();
-        let written = PartFile::write_whole(path, self.to_json().as_bytes());
+        let written = PartFile::write_atomic(path, self.to_json().as_bytes());
         written.map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 

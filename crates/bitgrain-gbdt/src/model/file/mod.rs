@@ -65,7 +65,7 @@ const fn link_number(link: Link) -> u8 {
 impl Model {
     /// Returns whether bytes start with the magic number of a model file.
     #[must_use]
-    pub fn begins(bytes: &[u8]) -> bool {
+    pub fn detect(bytes: &[u8]) -> bool {
         bytes.starts_with(&MAGIC)
     }
 

@@ -96,10 +96,10 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
     let (decision, threshold) = (lists.decision_type[node], lists.threshold[node]);
     let wrong = |wrong| ImportError::Node { tree, node, wrong };
     let (rule, missing, missing_left) = if decision & CATEGORICAL != 0 {
-        let set = whole(threshold).and_then(|set| lists.category_words(set));
+        let set = as_index(threshold).and_then(|set| lists.category_words(set));
         let words = set.ok_or_else(|| wrong("has no category set"))?;
         let pairs = words.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32);
-        // Missing values always go right, whatever the other bits of the decision type.
+        // Missing values always go right, regardless of the other bits of the decision type.
         (Rule::In(CategorySet::from_words(pairs.collect())), Missing::Nan, false)
     } else {
         let missing = match decision >> MISSING & 0b11 {
@@ -143,7 +143,7 @@ fn gain(gain: f64) -> f32 {
     gain.clamp(f32::MIN.into(), f32::MAX.into()) as f32
 }
 
-fn whole(number: f64) -> Option<usize> {
+fn as_index(number: f64) -> Option<usize> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer from 0 to 2^31")]
     (number.fract() == 0.0 && (0.0..2_147_483_648.0).contains(&number)).then_some(number as usize)
 }

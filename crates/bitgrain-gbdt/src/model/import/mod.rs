@@ -66,13 +66,13 @@ impl Model {
     /// Returns an [`ImportError`] if the format is unknown or the file is invalid.
     pub fn import(bytes: &[u8]) -> Result<Self, ImportError> {
         use bitgrain_formats::{lightgbm, xgboost};
-        if Self::begins(bytes) {
+        if Self::detect(bytes) {
             Ok(Self::from_bytes(bytes)?)
         } else if is_own_json(bytes) {
             Err(unsupported("loading a JSON export (load the .bitgrain file instead)"))
-        } else if lightgbm::begins(bytes) {
+        } else if lightgbm::detect(bytes) {
             Self::from_lightgbm(bytes)
-        } else if xgboost::begins_as_json(bytes) || xgboost::begins_as_ubjson(bytes) {
+        } else if xgboost::detect_json(bytes) || xgboost::detect_ubjson(bytes) {
             Self::from_xgboost(bytes)
         } else {
             Err(ImportError::Kind)

@@ -83,5 +83,5 @@ pub(super) fn strings(cells: &Cells<'_>, part: Range<usize>, wanted: &[bool]) ->
         }
         Ok(())
     })?;
-    Ok(words.into_iter().map(|words| ColumnData::Text(words.finish())).collect())
+    Ok(words.into_iter().map(|words| ColumnData::Strings(words.finish())).collect())
 }

@@ -55,7 +55,7 @@ pub(super) fn read_chunk(
                 words.push(value.map(|text| text.as_utf8()).transpose()?);
                 Ok(())
             })?;
-            ColumnData::Text(words.finish())
+            ColumnData::Strings(words.finish())
         }
         other => narrowed(wide_numbers(other, kind, nullable)?, numbers),
     };

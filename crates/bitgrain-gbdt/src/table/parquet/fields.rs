@@ -1,6 +1,6 @@
 //! Field types of the structs in `parquet.thrift` that the Parquet reader knows.
 //!
-//! The reader assumes that a field it knows has the type of the specification, whatever type the file declares. A
+//! The reader assumes that a field it knows has the type of the specification, regardless of the type that the file declares. A
 //! validation that requires these types therefore consumes the same bytes for each field as the reader.
 
 use self::Wire::{Binary, Boolean, Byte, Double, Integer, List, Struct};

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use self::chunk::read_chunk;
 use self::kind::Kind;
 use super::piece::{joined, narrowed};
-use super::{Column, ColumnData, Numbers, ReadOptions, Table, TableError, Text};
+use super::{Column, ColumnData, Numbers, ReadOptions, StringColumn, Table, TableError};
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
     // The page reader of the `parquet` crate asserts conditions that a corrupt file can violate.
@@ -50,7 +50,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
         let own: Vec<ColumnData> = pieces.by_ref().take(groups).collect();
         let values = match own.is_empty() {
             false => joined(own),
-            true if kind == Kind::Text => ColumnData::Text(Text::default()),
+            true if kind == Kind::Text => ColumnData::Strings(StringColumn::default()),
             true => ColumnData::F32(Vec::new()),
         };
         let text = options.text.contains(&name);
@@ -120,5 +120,5 @@ fn as_strings(data: ColumnData) -> ColumnData {
     let Some(numbers) = data.numbers() else { return data };
     let strings: Vec<Option<String>> =
         numbers.map(|value| (!value.is_nan()).then(|| super::write::number(value))).collect();
-    ColumnData::Text(Text::new(strings.iter().map(Option::as_deref)))
+    ColumnData::Strings(StringColumn::new(strings.iter().map(Option::as_deref)))
 }

@@ -25,7 +25,7 @@ pub(super) fn write(table: &Table, delimiter: u8, out: &mut dyn Write) -> io::Re
                 ColumnData::F64(values) if values[row].is_nan() => {}
                 ColumnData::F32(values) => line.extend_from_slice(short(values[row]).as_bytes()),
                 ColumnData::F64(values) => line.extend_from_slice(number(values[row]).as_bytes()),
-                ColumnData::Text(text) => {
+                ColumnData::Strings(text) => {
                     line.extend_from_slice(quoted(text.get(row).unwrap_or_default(), delimiter).as_bytes());
                 }
             }

@@ -11,7 +11,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 
-use crate::table::{Column, ColumnData, Table, Text};
+use crate::table::{Column, ColumnData, StringColumn, Table};
 
 /// Rows per row group, the unit that other tools read at once.
 const GROUP: usize = 1 << 20;
@@ -79,7 +79,7 @@ fn field(column: &Column) -> Result<TypePtr> {
     match column.data {
         ColumnData::F32(_) => floats(&column.name, Physical::FLOAT),
         ColumnData::F64(_) => floats(&column.name, Physical::DOUBLE),
-        ColumnData::Text(_) => {
+        ColumnData::Strings(_) => {
             let field = Type::primitive_type_builder(&column.name, Physical::BYTE_ARRAY);
             let field = field.with_logical_type(Some(LogicalType::String)).with_repetition(Repetition::OPTIONAL);
             Ok(Arc::new(field.build()?))
@@ -95,12 +95,12 @@ fn write_column(writer: &mut SerializedColumnWriter<'_>, data: &ColumnData, rows
     match data {
         ColumnData::F32(values) => writer.typed::<FloatType>().write_batch(&values[rows], None, None),
         ColumnData::F64(values) => writer.typed::<DoubleType>().write_batch(&values[rows], None, None),
-        ColumnData::Text(text) => {
+        ColumnData::Strings(text) => {
             // Each label is stored once; its bytes are shared.
             let labels: Vec<ByteArray> = text.labels.iter().map(|label| label.as_str().into()).collect();
             let codes = &text.codes[rows];
             let values: Vec<ByteArray> = codes.iter().filter_map(|code| labels.get(*code as usize).cloned()).collect();
-            let levels: Vec<i16> = codes.iter().map(|code| i16::from(*code != Text::MISSING)).collect();
+            let levels: Vec<i16> = codes.iter().map(|code| i16::from(*code != StringColumn::MISSING)).collect();
             writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)
         }
     }

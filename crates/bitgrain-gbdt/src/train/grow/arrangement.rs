@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Sum;
 use super::partition::{Flags, SwapTask, swap_tasks};
 use crate::feature::BinMap;
-use crate::train::along::{Along, taken};
+use crate::train::row_column::{RowColumn, taken};
 use crate::train::slots::{Plan, Slots, SparseBins, TilePlan, Wide, WideMut};
 
 /// Direction of each bin of a feature.
@@ -43,16 +43,21 @@ pub(crate) struct Arrangement<'a, P> {
     /// Gradients of the row at each position.
     pub(crate) pairs: &'a mut [P],
     /// Other columns that move with the rows.
-    pub(crate) along: Vec<Along<'a>>,
+    pub(crate) columns: Vec<RowColumn<'a>>,
 }
 
 impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
-    pub(crate) fn new(slots: &'a mut Slots, order: &'a mut [u32], pairs: &'a mut [P], along: Vec<Along<'a>>) -> Self {
+    pub(crate) fn new(
+        slots: &'a mut Slots,
+        order: &'a mut [u32],
+        pairs: &'a mut [P],
+        columns: Vec<RowColumn<'a>>,
+    ) -> Self {
         let row_bytes = slots.row_bytes();
         let Slots { plan, tiles, wide, sparse, .. } = slots;
         let tiles = tiles.iter_mut().map(Vec::as_mut_slice).collect();
         let wide = wide.iter_mut().map(Wide::as_mut).collect();
-        Self { plan, tiles, wide, sparse, row_bytes, order, pairs, along }
+        Self { plan, tiles, wide, sparse, row_bytes, order, pairs, columns }
     }
 
     /// Splits off the rows of some nodes, which must be in ascending order.
@@ -65,7 +70,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
             row_bytes: self.row_bytes,
             order: &mut *self.order,
             pairs: &mut *self.pairs,
-            along: self.along.iter_mut().map(Along::reborrow).collect(),
+            columns: self.columns.iter_mut().map(RowColumn::reborrow).collect(),
         };
         let mut at = 0;
         let mut part = |node: &Range<usize>| {
@@ -95,7 +100,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
             row_bytes: self.row_bytes,
             order: taken(&mut self.order, gap, len),
             pairs: taken(&mut self.pairs, gap, len),
-            along: self.along.iter_mut().map(|column| column.take(gap, len)).collect(),
+            columns: self.columns.iter_mut().map(|column| column.take(gap, len)).collect(),
         }
     }
 

@@ -10,7 +10,7 @@ use bitgrain_kernels::Backend;
 use bitgrain_kernels::histograms::{flag_rows, swap_rows};
 
 use super::{Arrangement, Sides};
-use crate::train::along::swap_items;
+use crate::train::row_column::swap_items;
 use crate::train::slots::{Code, Place, Plan, SparseFeature};
 use crate::train::team::Team;
 
@@ -271,7 +271,7 @@ impl<P: Copy> SwapTask<'_, P> {
             debug_assert!(swapped.is_ok(), "{swapped:?}");
         }
         from.wide.iter_mut().zip(&mut to.wide).for_each(|(column, other)| column.swap(other, left, right));
-        from.along.iter_mut().zip(&mut to.along).for_each(|(column, other)| column.swap(other, left, right));
+        from.columns.iter_mut().zip(&mut to.columns).for_each(|(column, other)| column.swap(other, left, right));
         swap_items(from.order, to.order, left, right);
         swap_items(from.pairs, to.pairs, left, right);
     }

@@ -127,7 +127,7 @@ impl Proposal {
         self.bundles.retain(|bundle| !bundle.members.is_empty());
     }
 
-    /// Returns the loose features that are stored by entry: an addition to a sum at a random place, by row index, takes
+    /// Returns the loose features that are stored by entry: an addition to a sum at a random address, by row index, takes
     /// as long as about five additions in a tile, and an entry two to four bytes.
     pub(super) fn by_entry(&self, map: &BinMap) -> Vec<Usual> {
         let is_rare = |usual: &&Usual| {

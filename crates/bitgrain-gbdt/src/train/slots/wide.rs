@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::feature::{BinBits, BinSource};
-use crate::train::along::{swap_items, taken};
+use crate::train::row_column::{swap_items, taken};
 
 /// Rows read at a time: their bins stay in cache until they are narrowed.
 const BLOCK: usize = 4096;

@@ -1,11 +1,15 @@
 //! NEON registers: four lanes of 32 bits, 16 bytes, and eight f64 in four registers.
 
 use core::arch::aarch64::*;
-// Names under which `registers!`, `doubles!` and `bytes!` call single instructions.
+// Names under which `four_lanes!` calls single instructions.
 use core::arch::aarch64::{
-    vabsq_f64 as magnitudes, vandq_u32 as and, vbslq_u8 as choose, vbslq_u32 as select, vceqq_u32 as equal,
-    vcleq_u8 as at_most, vmaxq_f64 as greater_f64, vmaxq_u32 as max_unsigned, vmaxvq_u32 as largest, vorrq_u32 as or,
-    vreinterpretq_f32_u32 as from_bits, vreinterpretq_u32_f32 as bits,
+    vabsq_f32 as abs, vabsq_f64 as magnitudes, vaddq_f32 as add_f32, vaddq_f64 as add_f64, vaddq_u32 as add_u32,
+    vandq_u32 as and, vbslq_f32 as select_f32, vbslq_u8 as choose, vbslq_u32 as select, vceqq_u32 as equal,
+    vcgtq_f32 as gt, vcleq_f32 as le, vcleq_u8 as at_most, vdivq_f32 as div_f32, vdupq_n_f32 as splat_f32,
+    vmaxq_f64 as greater_f64, vmaxq_u32 as max_unsigned, vmaxvq_u32 as largest, vmulq_f32 as mul_f32,
+    vmulq_f64 as mul_f64, vmvnq_u32 as not, vnegq_f32 as neg, vorrq_u32 as or, vreinterpretq_f32_u32 as from_bits,
+    vreinterpretq_u32_f32 as bits, vsqrtq_f32 as sqrt, vsubq_f32 as sub_f32, vsubq_f64 as sub_f64,
+    vsubq_u32 as sub_u32,
 };
 use core::arch::asm;
 
@@ -16,107 +20,19 @@ use crate::generic::registers::{
 };
 use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
+use crate::narrow::lanes::four_lanes;
 
 /// Proof that the CPU has NEON: this file is compiled only for targets that have it.
 #[derive(Clone, Copy)]
 pub(crate) struct Neon(());
 
-/// Four f32. Only a [`Neon`] creates one, so it is the same proof, as are the types below.
-#[derive(Clone, Copy)]
-pub(crate) struct Four(pub(super) float32x4_t);
+four_lanes!(Neon, float32x4_t, uint32x4_t, float64x2_t, uint8x16_t);
 
-/// Four 32-bit integers.
-#[derive(Clone, Copy)]
-pub(crate) struct FourIntegers(pub(crate) uint32x4_t);
-
-/// One boolean per lane.
-#[derive(Clone, Copy)]
-pub(crate) struct FourBools(pub(super) uint32x4_t);
-
-/// Two f64.
-#[derive(Clone, Copy)]
-pub(crate) struct Part(float64x2_t);
-
-impl Neon {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self(())
-    }
+#[inline]
+#[neon]
+fn any(mask: uint32x4_t) -> bool {
+    vmaxvq_u32(mask) != 0
 }
-
-impl Isa for Neon {
-    type F = Four;
-
-    #[inline(always)]
-    fn splat(self, value: f32) -> Four {
-        Four(proven!(vdupq_n_f32(value)))
-    }
-
-    #[inline(always)]
-    fn load(self, values: &[f32]) -> Four {
-        self.floats(values.first_chunk().unwrap_or(&[0.0; 4]))
-    }
-
-    #[inline(always)]
-    fn columns(self, rows: &[&[f32]], at: usize, out: &mut [Four]) {
-        for (step, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let mut square = [self.splat(0.0).0; 4];
-            for (line, row) in square.iter_mut().zip(rows) {
-                *line = self.load(&row[at + 4 * step..]).0;
-            }
-            for (out, column) in out.iter_mut().zip(proven!(transpose(square))) {
-                *out = Four(column);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn codes(self, values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16] {
-        proven!(codes(values, plus, step, low, high))
-    }
-}
-
-impl Lanes for Four {
-    type Mask = FourBools;
-
-    const LANES: usize = 4;
-
-    calls!(Self:
-        min(other) min, max(other) max, abs() vabsq_f32, neg() vnegq_f32, sqrt() vsqrtq_f32, nearest() nearest,
-        low_byte() low_byte, nearest_level() nearest_level);
-    calls!(FourBools: gt(other) vcgtq_f32, le(other) vcleq_f32, ne(other) ne);
-
-    #[inline(always)]
-    fn select(mask: FourBools, yes: Self, no: Self) -> Self {
-        Self(proven!(vbslq_f32(mask.0, yes.0, no.0)))
-    }
-
-    #[inline(always)]
-    fn store(self, out: &mut [f32]) {
-        if let Some(out) = out.first_chunk_mut() {
-            proven!(store_f32(out, self.0));
-        }
-    }
-}
-
-operators!(Four: Add add vaddq_f32, Sub sub vsubq_f32, Mul mul vmulq_f32, Div div vdivq_f32);
-
-impl Mask for FourBools {
-    calls!(Self: and(other) vandq_u32, or(other) vorrq_u32, not() vmvnq_u32);
-
-    #[inline(always)]
-    fn any(self) -> bool {
-        proven!(vmaxvq_u32(self.0)) != 0
-    }
-}
-
-registers!(Neon, 4, Four, FourIntegers, FourBools);
-doubles!(Neon, Part, 4, 2);
-bytes!(Neon, 16, uint8x16_t, uint8x16_t);
-
-operators!(FourIntegers: Add add vaddq_u32, Sub sub vsubq_u32);
-
-operators!(Part: Add add vaddq_f64, Sub sub vsubq_f64, Mul mul vmulq_f64);
 
 #[inline]
 #[neon]

@@ -6,25 +6,11 @@ use bitgrain_isa::neon;
 
 use super::lanes::{Four, FourBools, FourIntegers, Neon, transpose};
 use crate::generic::registers::proven;
+use crate::narrow::lanes::methods;
 use crate::narrow::register::{ByteProducts, Narrow};
 
-/// Defines methods by a body that may call NEON intrinsics.
-macro_rules! methods {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $body:expr;)*) => {$(
-        #[inline(always)]
-        fn $name(self, $($argument: $type),*) -> $result {
-            #[inline]
-            #[neon]
-            fn run($($argument: $type),*) -> $result {
-                $body
-            }
-            proven!(run($($argument),*))
-        }
-    )*};
-}
-
 impl Narrow for Neon {
-    methods! {
+    methods! { #[neon]
         bits_of(values: FourIntegers) -> uint8x16_t = vreinterpretq_u8_u32(values.0);
         dwords(bits: uint8x16_t) -> FourIntegers = FourIntegers(vreinterpretq_u32_u8(bits));
         and_bits(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t = vandq_u8(a, b);
@@ -97,7 +83,7 @@ impl ByteProducts<Self> for Neon {
     /// Sums of neighboring pairs of the lower and of the upper eight bytes.
     type Sums = [int32x4_t; 2];
 
-    methods! {
+    methods! { #[neon]
         zero() -> [int32x4_t; 2] = [vdupq_n_s32(0); 2];
         add(sums: [int32x4_t; 2], a: uint8x16_t, b: uint8x16_t) -> [int32x4_t; 2] = {
             let (a, b) = (vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b));

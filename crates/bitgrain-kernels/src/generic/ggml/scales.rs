@@ -49,10 +49,32 @@ impl<const N: usize> Halves<N> {
 
 /// Scales and minima of `N` blocks with codes of `BITS` bits: inverses for encoding, halves for storage.
 pub(crate) struct Affine<const N: usize> {
-    pub(crate) halves: Halves<N>,
+    halves: Halves<N>,
     pub(crate) inverses: Each<N>,
-    pub(crate) min_halves: Halves<N>,
+    min_halves: Halves<N>,
     pub(crate) mins: Each<N>,
+}
+
+impl<const N: usize> Affine<N> {
+    /// Writes the head of block `i`, which is the scale, the minimum unless codes are `CENTERED`, and the fifth bits if
+    /// codes have five. Returns the rest of the block: 16 bytes of nibbles.
+    #[inline(always)]
+    pub(crate) fn write_head<'a, const BYTES: usize, const BITS: u32, const CENTERED: bool>(
+        &self,
+        i: usize,
+        fifths: u32,
+        block: &'a mut [u8; BYTES],
+    ) -> Option<&'a mut [u8; 16]> {
+        let (head, nibbles) = block.split_at_mut(BYTES - 16);
+        head[..2].copy_from_slice(&self.halves.of(i));
+        if !CENTERED {
+            head[2..4].copy_from_slice(&self.min_halves.of(i));
+        }
+        if BITS == 5 {
+            head[BYTES - 20..].copy_from_slice(&fifths.to_le_bytes());
+        }
+        nibbles.first_chunk_mut()
+    }
 }
 
 /// Computes the scales of `N` blocks. Codes are `CENTERED` at zero or relative to a stored minimum.

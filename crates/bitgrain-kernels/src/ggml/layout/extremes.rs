@@ -73,7 +73,7 @@ fn fold(lanes: [f32; LANES], pick: impl Fn(f32, f32) -> f32) -> f32 {
 #[cold]
 #[inline(never)]
 fn first_of_magnitude(values: &[f32; 32], magnitude: f32) -> f32 {
-    // If all values are zero, the result is +0 whatever their signs.
+    // If all values are zero, the result is +0 regardless of their signs.
     if magnitude == 0.0 { 0.0 } else { values.iter().copied().find(|v| v.abs() == magnitude).unwrap_or(0.0) }
 }
 

@@ -1,6 +1,6 @@
 //! Block layouts, one file per format: decoding, and encoding for formats without a search. Spec: `spec/ggml.md`.
 //!
-//! Portable and always inlined: `scalar` runs this code as it is, and the vector backends compile it with their own
+//! Portable and always inlined: `scalar` runs this code directly, and the vector backends compile it with their own
 //! instructions for formats without a dedicated kernel. Loops therefore run over arrays of constant length, and nothing
 //! depends on the order of lanes.
 

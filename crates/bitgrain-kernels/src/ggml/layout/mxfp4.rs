@@ -73,7 +73,7 @@ fn rounded_away(power: i32) -> u32 {
     UNITS[(bits as usize).min(8)]
 }
 
-/// Runs the search of the reference as it is: with an infinity the exponent is 0, and distances are too large to
+/// Runs the search of the reference without changes: with an infinity the exponent is 0, and distances are too large to
 /// differ.
 #[cold]
 #[inline(never)]

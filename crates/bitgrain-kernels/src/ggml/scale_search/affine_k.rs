@@ -8,7 +8,7 @@ use super::half::half;
 use crate::ggml::GgmlBlock;
 use crate::lanes::{Isa, Lanes, MAX_LANES};
 
-/// Parameters of such a format.
+/// Parameters of a format with scales and minima.
 pub(crate) trait AffineFormat {
     const BLOCK: GgmlBlock;
     /// Weights per sub-block.

@@ -3,7 +3,7 @@
 //! They differ in the `BYTES` of a block, the `BITS` of a code, and in codes that are `CENTERED` at zero or relative to a
 //! stored minimum. A block has the scale, an optional minimum, optionally 32 fifth bits, and 16 bytes of nibbles.
 
-use crate::generic::ggml::scales::{Affine, affine};
+use crate::generic::ggml::scales::affine;
 use crate::ggml::layout;
 use crate::ggml::rounded::Rounded;
 use crate::lanes::Lanes;
@@ -18,24 +18,16 @@ pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<4>();
     let (outs, out_rest) = out.as_chunks_mut::<BYTES>().0.as_chunks_mut::<4>();
     for (blocks, out) in groups.iter().zip(outs) {
-        let Affine { halves, inverses, min_halves, mins } = affine::<BITS, CENTERED, _, _>(isa, blocks);
+        let scales = affine::<BITS, CENTERED, _, _>(isa, blocks);
         for (i, (block, out)) in blocks.iter().zip(out).enumerate() {
             let [low, high] = block.as_chunks::<16>().0 else { unreachable!("32 values are two groups of 16") };
-            let low = codes16::<BITS, CENTERED, _>(isa, low, mins.of(i), inverses.of(i));
-            let high = codes16::<BITS, CENTERED, _>(isa, high, mins.of(i), inverses.of(i));
-            let (head, codes) = out.split_at_mut(BYTES - 16);
-            head[..2].copy_from_slice(&halves.of(i));
-            if !CENTERED {
-                head[2..4].copy_from_slice(&min_halves.of(i));
-            }
-            if BITS == 5 {
-                let fifths = isa.fifth_bits(low) | isa.fifth_bits(high) << 16;
-                head[BYTES - 20..].copy_from_slice(&fifths.to_le_bytes());
-            }
-            if let Some(codes) = codes.first_chunk_mut() {
+            let low = codes16::<BITS, CENTERED, _>(isa, low, scales.mins.of(i), scales.inverses.of(i));
+            let high = codes16::<BITS, CENTERED, _>(isa, high, scales.mins.of(i), scales.inverses.of(i));
+            let fifths = if BITS == 5 { isa.fifth_bits(low) | isa.fifth_bits(high) << 16 } else { 0 };
+            if let Some(nibbles) = scales.write_head::<BYTES, BITS, CENTERED>(i, fifths, out) {
                 // Shifting words by four moves the lower nibble of each byte up; the mask removes its neighbor's bits.
                 let up = isa.and_bits(isa.shl64(high, 4), isa.code8(0xF0));
-                isa.put_codes8(isa.or_bits(isa.and_bits(low, isa.code8(15)), up), codes);
+                isa.put_codes8(isa.or_bits(isa.and_bits(low, isa.code8(15)), up), nibbles);
             }
         }
     }

@@ -1,119 +1,30 @@
 //! `simd128` registers: four lanes of 32 bits, 16 bytes, and eight f64 in four registers.
 
 use core::arch::wasm32::*;
-// Names under which `registers!`, `doubles!` and `bytes!` call single instructions.
+// Names under which `four_lanes!` calls single instructions.
 use core::arch::wasm32::{
-    f32x4_convert_i32x4 as to_floats, f64x2_abs as magnitudes, f64x2_pmax as greater_f64, i8x16_splat as splat_byte,
-    i32x4_eq as equal, i32x4_gt as greater, i32x4_shl as shl, i32x4_splat as splat_integer, u8x16_le as at_most,
-    u32x4_max as max_unsigned, u32x4_shr as shr, v128_and as and, v128_or as or,
+    f32x4_abs as abs, f32x4_add as add_f32, f32x4_convert_i32x4 as to_floats, f32x4_div as div_f32, f32x4_gt as gt,
+    f32x4_le as le, f32x4_mul as mul_f32, f32x4_ne as ne, f32x4_neg as neg, f32x4_splat as splat_f32,
+    f32x4_sqrt as sqrt, f32x4_sub as sub_f32, f64x2_abs as magnitudes, f64x2_add as add_f64, f64x2_mul as mul_f64,
+    f64x2_pmax as greater_f64, f64x2_sub as sub_f64, i8x16_splat as splat_byte, i32x4_add as add_u32,
+    i32x4_eq as equal, i32x4_gt as greater, i32x4_shl as shl, i32x4_splat as splat_integer, i32x4_sub as sub_u32,
+    u8x16_le as at_most, u32x4_max as max_unsigned, u32x4_shr as shr, v128_and as and, v128_any_true as any,
+    v128_not as not, v128_or as or,
 };
 
+use self::select as select_f32;
 use crate::generic::registers::{
     Bytes, Doubles, Integers, Registers, bytes, calls, doubles, operators, proven, registers,
 };
 use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
+use crate::narrow::lanes::four_lanes;
 
 /// Proof that the module is compiled with `simd128`, as this file is.
 #[derive(Clone, Copy)]
 pub(crate) struct Simd128(());
 
-/// Four f32.
-#[derive(Clone, Copy)]
-pub(crate) struct Four(pub(super) v128);
-
-/// Four 32-bit integers.
-#[derive(Clone, Copy)]
-pub(crate) struct FourIntegers(pub(super) v128);
-
-/// One boolean per lane.
-#[derive(Clone, Copy)]
-pub(crate) struct FourBools(pub(super) v128);
-
-/// Two f64.
-#[derive(Clone, Copy)]
-pub(crate) struct Part(v128);
-
-impl Simd128 {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self(())
-    }
-}
-
-impl Isa for Simd128 {
-    type F = Four;
-
-    #[inline(always)]
-    fn splat(self, value: f32) -> Four {
-        Four(proven!(f32x4_splat(value)))
-    }
-
-    #[inline(always)]
-    fn load(self, values: &[f32]) -> Four {
-        self.floats(values.first_chunk().unwrap_or(&[0.0; 4]))
-    }
-
-    #[inline(always)]
-    fn columns(self, rows: &[&[f32]], at: usize, out: &mut [Four]) {
-        for (step, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let mut square = [self.splat(0.0).0; 4];
-            for (line, row) in square.iter_mut().zip(rows) {
-                *line = self.load(&row[at + 4 * step..]).0;
-            }
-            for (out, column) in out.iter_mut().zip(proven!(transpose(square))) {
-                *out = Four(column);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn codes(self, values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16] {
-        proven!(codes(values, plus, step, low, high))
-    }
-}
-
-impl Lanes for Four {
-    type Mask = FourBools;
-
-    const LANES: usize = 4;
-
-    calls!(Self:
-        min(other) min, max(other) max, abs() f32x4_abs, neg() f32x4_neg, sqrt() f32x4_sqrt, nearest() nearest,
-        low_byte() low_byte, nearest_level() nearest_level);
-    calls!(FourBools: gt(other) f32x4_gt, le(other) f32x4_le, ne(other) f32x4_ne);
-
-    #[inline(always)]
-    fn select(mask: FourBools, yes: Self, no: Self) -> Self {
-        Self(proven!(v128_bitselect(yes.0, no.0, mask.0)))
-    }
-
-    #[inline(always)]
-    fn store(self, out: &mut [f32]) {
-        if let Some(out) = out.first_chunk_mut() {
-            proven!(store_f32(out, self.0));
-        }
-    }
-}
-
-operators!(Four: Add add f32x4_add, Sub sub f32x4_sub, Mul mul f32x4_mul, Div div f32x4_div);
-
-impl Mask for FourBools {
-    calls!(Self: and(other) v128_and, or(other) v128_or, not() v128_not);
-
-    #[inline(always)]
-    fn any(self) -> bool {
-        proven!(v128_any_true(self.0))
-    }
-}
-
-registers!(Simd128, 4, Four, FourIntegers, FourBools);
-doubles!(Simd128, Part, 4, 2);
-bytes!(Simd128, 16, v128, v128);
-
-operators!(FourIntegers: Add add i32x4_add, Sub sub i32x4_sub);
-
-operators!(Part: Add add f64x2_add, Sub sub f64x2_sub, Mul mul f64x2_mul);
+four_lanes!(Simd128, v128, v128, v128, v128);
 
 #[inline]
 fn load_f32(values: &[f32; 4]) -> v128 {
@@ -220,8 +131,8 @@ fn put_words(values: v128, out: &mut [u16; 4]) {
     unsafe { v128_store64_lane::<0>(words, out.as_mut_ptr().cast()) };
 }
 
-/// Converts from half precision, for which an instruction is missing: a half with its exponent in the place of an f32's
-/// is too small by a factor of 2^112, also if it is subnormal.
+/// Converts from half precision without a dedicated instruction: shifting the bits of a half to the position of those of
+/// an f32 gives a value that is too small by a factor of 2^112, even for subnormals.
 #[inline]
 fn halves(words: &[u16; 4]) -> v128 {
     let words = widened_words(words);

@@ -2,22 +2,15 @@
 
 use core::arch::wasm32::*;
 
+use bitgrain_isa::baseline;
+
 use super::lanes::{Four, FourBools, FourIntegers, Simd128, transpose};
+use crate::narrow::lanes::methods;
 use crate::narrow::register::{ByteProducts, Narrow};
 use crate::scalar::mul_add;
 
-/// Defines methods by their bodies.
-macro_rules! methods {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $body:expr;)*) => {$(
-        #[inline(always)]
-        fn $name(self, $($argument: $type),*) -> $result {
-            $body
-        }
-    )*};
-}
-
 impl Narrow for Simd128 {
-    methods! {
+    methods! { #[baseline]
         bits_of(values: FourIntegers) -> v128 = values.0;
         dwords(bits: v128) -> FourIntegers = FourIntegers(bits);
         and_bits(a: v128, b: v128) -> v128 = v128_and(a, b);
@@ -71,7 +64,7 @@ impl ByteProducts<Self> for Simd128 {
     /// Sums of neighboring pairs of the lower and of the upper eight bytes.
     type Sums = [v128; 2];
 
-    methods! {
+    methods! { #[baseline]
         zero() -> [v128; 2] = [i32x4_splat(0); 2];
         add(sums: [v128; 2], a: v128, b: v128) -> [v128; 2] = {
             let low = i32x4_dot_i16x8(i16x8_extend_low_i8x16(a), i16x8_extend_low_i8x16(b));

@@ -161,7 +161,7 @@ fn groups<const LINES: usize>(
     store(group, sums);
 }
 
-/// Multiplies block by block and passes the sums to `add` a few blocks later, so that the tile unit runs meanwhile.
+/// Multiplies block by block and passes the sums to `add` a few blocks later, so that the tile unit runs in parallel.
 #[inline]
 #[amx]
 fn each_block<const LINES: usize>(

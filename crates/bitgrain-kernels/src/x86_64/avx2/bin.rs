@@ -6,27 +6,20 @@ use bitgrain_isa::avx2;
 
 use super::memory::load_f32;
 use crate::bin::BinCode;
+use crate::generic::cut_groups::CutGroups;
 use crate::scalar;
-
-/// Minimum number of values for which the table pays off.
-const FEW: usize = 64;
 
 #[avx2]
 pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
-    // The last entry of the table stays infinite, so that every value has a group.
-    let mut table = [f32::INFINITY; 256];
-    let Some(filled) = table[..255].get_mut(..cuts.len()).filter(|_| values.len() >= FEW) else {
+    let Some(CutGroups { groups, ends }) = CutGroups::new(cuts, values.len()) else {
         return scalar::bin_f32(cuts, values, nan, out);
     };
-    filled.copy_from_slice(cuts);
-    let sixteens = table.as_chunks::<16>().0;
-    let ends: [f32; 16] = core::array::from_fn(|i| sixteens[i][15]);
     for (value, out) in values.iter().zip(out) {
         let everywhere = _mm256_set1_ps(*value);
-        let sixteen = count_below(&ends, everywhere);
+        let group = count_below(&ends, everywhere);
         // No value is above infinity, so at most 15 ends are below it; the mask removes the bounds check.
-        let within = count_below(&sixteens[sixteen & 15], everywhere);
-        *out = if value.is_nan() { nan } else { C::of_bin(sixteen * 16 + within) };
+        let within = count_below(&groups[group & 15], everywhere);
+        *out = if value.is_nan() { nan } else { C::of_bin(group * 16 + within) };
     }
 }
 

@@ -66,7 +66,7 @@ impl<'a> Job<'a> {
         self.format.tensor_grid(&values).map_err(ModelFileError::codec(&self.tensor.name))
     }
 
-    /// Applies the policy for NaN and infinities to each row by itself, so that results do not depend on piece sizes.
+    /// Applies the policy for NaN and infinities to each row separately, so that results do not depend on piece sizes.
     fn clean(&self, values: &mut [f32], first_row: usize) -> Result<(), ModelFileError> {
         match self.non_finite {
             // The encoder itself rejects non-finite values, except for plain floats, which can represent them.
@@ -137,7 +137,7 @@ pub(crate) fn measure(
     let runs = job.runs();
     let sums = pieces::map(&job.rows, &runs, |i, values, back| Ok(job.piece(&runs[i], values, back)?.sums))?;
     progress.add(tensor.bytes());
-    job.checked(sums.into_iter().fold(ErrorSums::default(), ErrorSums::and))
+    job.checked(sums.into_iter().fold(ErrorSums::default(), ErrorSums::merge))
 }
 
 /// Encodes a tensor into its slot of the output.
@@ -166,7 +166,7 @@ pub(crate) fn encode(
         let finished = std::mem::take(&mut done);
         let (written, encoded) = rayon::join(|| place.write(&finished, output), encoded);
         written?;
-        sums = finished.iter().fold(sums, |sums, piece| sums.and(piece.sums));
+        sums = finished.iter().fold(sums, |sums, piece| sums.merge(piece.sums));
         done = encoded?;
         let rows: usize = next.unwrap_or_default().iter().map(Range::len).sum();
         progress.add(share(tensor, rows));

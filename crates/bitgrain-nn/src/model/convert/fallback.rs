@@ -1,4 +1,4 @@
-//! Fallback format of a tensor whose rows are not whole blocks of the requested format.
+//! Fallback format of a tensor whose row length is not a multiple of the requested block length.
 
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::{DType, ScaledFormat, WeightFormat};

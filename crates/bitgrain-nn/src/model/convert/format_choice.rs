@@ -39,7 +39,7 @@ impl FromStr for FormatChoice {
         }
         let (format, calibration) = text.split_once('@').map_or((text, None), |(format, how)| (format, Some(how)));
         match (format.parse()?, calibration) {
-            (WeightFormat::Scaled(scaled), Some(how)) => Ok(Self::To(scaled.calibrated(how.parse()?).into())),
+            (WeightFormat::Scaled(scaled), Some(how)) => Ok(Self::To(scaled.with_calibration(how.parse()?).into())),
             (format, None) => Ok(Self::To(format)),
             (_, Some(_)) => Err(CodecErr::UnknownCalibration),
         }

@@ -16,7 +16,7 @@ use bitgrain_codec::weight::WeightFormat;
 use bitgrain_kernels::ErrorSums;
 use serde::Serialize;
 
-use crate::model::compare::Figures;
+use crate::model::compare::ErrorStats;
 use crate::model::pieces::{Progress, check_interrupt};
 use crate::model::tensor_type;
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor, TensorEncoding};
@@ -32,8 +32,8 @@ use target::target;
 pub struct Conversion {
     /// All tensors, in the order of the input.
     pub tensors: Vec<Converted>,
-    /// Figures over all quantized weights, each counted once.
-    pub overall: Figures,
+    /// Errors over all quantized weights, each counted once.
+    pub overall: ErrorStats,
     /// Relative RMS error of the quantized tensors: each relative to its own weights, averaged by the number of
     /// weights. Plans use this figure, because an absolute error that is small for large weights can be large for small
     /// ones.
@@ -62,7 +62,7 @@ pub struct Converted {
     /// Size in the output in bytes.
     pub bytes_after: u64,
     /// Quantization error; `None` if the tensor was copied.
-    pub figures: Option<Figures>,
+    pub figures: Option<ErrorStats>,
     /// Reason why the tensor did not get the requested format, if so.
     pub remark: Option<String>,
 }
@@ -70,7 +70,7 @@ pub struct Converted {
 /// Writes `model` to `out` in the formats of `recipe`. The output appears atomically, once it is complete.
 ///
 /// Integers are copied, and so are tensors of fewer than two dimensions unless a rule of the recipe matches them. A
-/// tensor whose rows are not whole blocks of its format gets the nearest format that fits, with a remark in the report.
+/// tensor whose row length is not a multiple of the block length is stored in a fallback format, with a remark in the report.
 ///
 /// # Errors
 /// Returns [`ModelFileError::SameFile`] and [`ModelFileError::OutputName`] for an unsuitable output path,
@@ -99,7 +99,7 @@ pub fn quantize(
             Some(format) => Some(encode::encode(tensor, format, recipe, &slot, &mut output, progress)?),
         };
         if let Some(lost) = lost {
-            sums = sums.and(lost);
+            sums = sums.merge(lost);
             count += elements;
         }
         rows.push(Converted {

@@ -132,7 +132,7 @@ impl FormatOptions {
     /// # Errors
     /// Returns [`FormatOptionsError::Contradiction`] and [`FormatOptionsError::GroupWithScale`] for conflicting
     /// options, [`FormatOptionsError::Codec`] for an unknown name or a group length that is not a multiple of 8. An
-    /// option without effect is not an error here: see [`refuse_unused`](Self::refuse_unused).
+    /// option without effect is not an error here: see [`reject_unused`](Self::reject_unused).
     pub fn resolve(&self, name: &str) -> Result<Resolved, FormatOptionsError> {
         self.resolved(name, false)
     }
@@ -183,7 +183,7 @@ impl FormatOptions {
     ///
     /// # Errors
     /// Returns [`FormatOptionsError::Unused`].
-    pub fn refuse_unused(&self, formats: &[Resolved]) -> Result<(), FormatOptionsError> {
+    pub fn reject_unused(&self, formats: &[Resolved]) -> Result<(), FormatOptionsError> {
         let scaling = self.group.map(|group| (FormatOption::Group, group.to_string()));
         let scaling = scaling.or(self.scale.map(|scale| (FormatOption::Scale, scale.to_string())));
         let calibration = self.calibration.map(|how| (FormatOption::Calibrate, how.to_string()));
@@ -291,7 +291,7 @@ mod tests {
     fn settings_that_no_format_uses_are_rejected_with_the_reason() {
         let message = |settings: FormatOptions, names: &[&str]| {
             let resolved = names.iter().map(|name| settings.resolve_override(name)).collect::<Result<Vec<_>, _>>();
-            settings.refuse_unused(&resolved.expect("known names")).err().map(|error| error.to_string())
+            settings.reject_unused(&resolved.expect("known names")).err().map(|error| error.to_string())
         };
         let mse = FormatOptions { calibration: Some(Calibration::MeanSquaredError), ..Default::default() };
         for (names, reason) in [

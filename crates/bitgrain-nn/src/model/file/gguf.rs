@@ -11,7 +11,7 @@ use crate::model::ModelFileError;
 use bitgrain_files::MappedFile;
 
 pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
-    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
+    let whole = file.map_all().map_err(ModelFileError::io(file.path()))?;
     let header =
         Header::parse(&whole).map_err(|source| ModelFileError::Gguf { path: file.path().to_owned(), source })?;
     drop(whole);

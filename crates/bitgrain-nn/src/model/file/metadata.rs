@@ -28,11 +28,11 @@ impl ModelMetadata {
     #[must_use]
     pub fn entries(&self) -> Vec<(String, serde_json::Value)> {
         let keys = self.gguf.iter().map(|(key, value)| (key.to_owned(), value_json(value)));
-        keys.chain(self.own_strings().map(|(key, value)| (key.to_owned(), value.into()))).collect()
+        keys.chain(self.user_strings().map(|(key, value)| (key.to_owned(), value.into()))).collect()
     }
 
     /// Returns the strings of a safetensors file without the quantization note, whose content is part of the tensors.
-    pub fn own_strings(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn user_strings(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.strings.iter().filter(|(key, _)| key != super::NOTE_KEY);
         own.map(|(key, value)| (key.as_str(), value.as_str()))
     }
@@ -43,7 +43,7 @@ impl ModelMetadata {
     pub(crate) fn to_gguf(&self) -> gguf::Metadata {
         let mut keys = self.gguf.clone();
         let (mut restored, mut foreign) = (self.restored(), Vec::new());
-        for (key, text) in self.own_strings() {
+        for (key, text) in self.user_strings() {
             match restored.remove(key) {
                 Some((key, value)) => drop(keys.set(key, value)),
                 None => foreign.push((format!("{FOREIGN_STRINGS}{key}"), text)),
@@ -60,7 +60,7 @@ impl ModelMetadata {
 
     /// Converts to the strings of a safetensors file. GGUF values become JSON that names their type.
     pub(crate) fn to_strings(&self) -> Vec<(String, String)> {
-        let mut strings: Vec<_> = self.own_strings().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+        let mut strings: Vec<_> = self.user_strings().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
         for (key, value) in self.gguf.iter() {
             // Without a prefix, a reader would mistake these keys for the note or for keys to restore.
             let own = |key: &&str| *key != super::NOTE_KEY && !key.starts_with(FOREIGN_GGUF);
@@ -75,7 +75,7 @@ impl ModelMetadata {
     /// Returns the GGUF pairs that strings of a safetensors file encode, by the names of the strings.
     fn restored(&self) -> HashMap<&str, (&str, gguf::Value)> {
         let (mut keys, mut plain) = (HashMap::new(), HashSet::new());
-        let mut strings: Vec<_> = self.own_strings().collect();
+        let mut strings: Vec<_> = self.user_strings().collect();
         // A plain string X becomes the key `safetensors.X`. Its name is shorter than that of a string which restores
         // the same key, so it is seen first and wins.
         strings.sort_by_key(|(name, _)| name.len());

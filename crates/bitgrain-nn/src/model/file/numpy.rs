@@ -17,7 +17,7 @@ use bitgrain_files::MappedFile;
 pub(crate) fn read_npy(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     let path = file.path().to_owned();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
+    let whole = file.map_all().map_err(ModelFileError::io(file.path()))?;
     let header = parse(&path, &whole)?;
     let tensor = if plain(&header) {
         let range = header.range();
@@ -36,7 +36,7 @@ pub(crate) fn read_npz(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTens
     const MOST: u64 = 1032;
     let path = file.path().to_owned();
     let file = Arc::new(file);
-    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
+    let whole = file.map_all().map_err(ModelFileError::io(file.path()))?;
     let wrong = |source| ModelFileError::Npz { path: path.clone(), source };
     let archive = Archive::parse(&whole).map_err(wrong)?;
     let mut tensors = Vec::with_capacity(archive.members.len());

@@ -80,7 +80,7 @@ impl ModelFile {
             (Container::Safetensors, safetensors::read_sharded(&weights)?)
         } else {
             let file = MappedFile::open(&weights).map_err(ModelFileError::io(&weights))?;
-            let start = file.whole().map_err(ModelFileError::io(file.path()))?;
+            let start = file.map_all().map_err(ModelFileError::io(file.path()))?;
             let container =
                 kind(&start, &weights).ok_or_else(|| ModelFileError::NotAModel { path: weights.clone() })?;
             drop(start);

@@ -17,7 +17,7 @@ use bitgrain_files::MappedFile;
 
 pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     let path = file.path().to_owned();
-    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
+    let whole = file.map_all().map_err(ModelFileError::io(file.path()))?;
     let header = Header::parse(&whole).map_err(|source| ModelFileError::Safetensors { path: path.clone(), source })?;
     drop(whole);
     let file = Arc::new(file);

@@ -119,7 +119,7 @@ pub fn plan(
 
 /// Returns the bytes that [`plan`] reports to a [`Progress`]: each planned tensor, once per candidate.
 #[must_use]
-pub fn work(model: &ModelFile, candidates: &[WeightFormat], recipe: &Recipe) -> u64 {
+pub fn progress_total(model: &ModelFile, candidates: &[WeightFormat], recipe: &Recipe) -> u64 {
     let free = model.tensors().iter().filter(|tensor| recipe.is_free(tensor));
     free.map(ModelTensor::bytes).sum::<u64>() * candidates.len() as u64
 }
@@ -217,7 +217,7 @@ impl PrecisionPlan {
     /// Returns [`ModelFileError::Io`] if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| ModelFileError::io(path)(error.into()))?;
-        PartFile::write_whole(path, (text + "\n").as_bytes()).map_err(ModelFileError::io(path))
+        PartFile::write_atomic(path, (text + "\n").as_bytes()).map_err(ModelFileError::io(path))
     }
 
     /// Adds the choices of the plan to a recipe.

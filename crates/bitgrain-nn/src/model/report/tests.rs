@@ -1,12 +1,12 @@
 //! Tests of the rendered page.
 
 use super::*;
-use crate::model::compare::Figures;
+use crate::model::compare::ErrorStats;
 use crate::model::plan::Point;
 
-fn figures(relative_rmse: f64) -> Figures {
+fn figures(relative_rmse: f64) -> ErrorStats {
     let exact = relative_rmse == 0.0;
-    Figures {
+    ErrorStats {
         cosine: 0.99,
         max_error: 0.5,
         rmse: relative_rmse * 0.1,

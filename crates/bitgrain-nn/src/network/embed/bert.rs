@@ -17,7 +17,7 @@ const BLOCK: usize = 4;
 
 /// Builds the network from the tensors of `model`.
 pub(super) fn network(config: &Config, model: &ModelFile) -> Result<Network, EmbedError> {
-    // The number comes from a file: bound it before building layers. Each block has tensors of its own.
+    // The number comes from a file: bound it before building layers. Each block has its own tensors.
     if config.layers > model.tensors().len() {
         let (found, known) = (config.layers, "at most one layer per tensor");
         return Err(EmbedError::unsupported(model.path(), "num_hidden_layers", found, known));
@@ -34,7 +34,7 @@ fn layers(config: &Config) -> Vec<Layer> {
     let norm = || Layer::LayerNorm(LayerNorm { epsilon: config.epsilon });
     let attention = Layer::Attention(Attention { heads: config.heads, causal: false, bias: true, rope: None });
     let dense = |outputs| Layer::Dense(Dense { outputs, bias: true });
-    let curve = Layer::Activation(Activation { curve: config.curve });
+    let activation = Layer::Activation(Activation { function: config.activation });
     let mut layers = vec![
         Layer::Embedding(Embedding { tokens: config.tokens, outputs: config.hidden }),
         Layer::Positions(Positions { length: config.positions, types: config.types }),
@@ -43,7 +43,7 @@ fn layers(config: &Config) -> Vec<Layer> {
     for _ in 0..config.layers {
         layers.push(Layer::residual([attention.clone()]));
         layers.push(norm());
-        layers.push(Layer::residual([dense(config.inner), curve.clone(), dense(config.hidden)]));
+        layers.push(Layer::residual([dense(config.inner), activation.clone(), dense(config.hidden)]));
         layers.push(norm());
     }
     layers.push(Layer::Pool(Pool { pooling: config.pooling }));

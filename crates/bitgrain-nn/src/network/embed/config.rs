@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::EmbedError;
-use crate::network::layer::{Curve, Pooling};
+use crate::network::layer::{ActivationFunction, Pooling};
 
 /// The fields of `config.json` that affect the forward pass.
 #[derive(Debug, Clone, Deserialize)]
@@ -71,7 +71,7 @@ pub(super) struct Config {
     pub(super) tokens: usize,
     pub(super) types: usize,
     pub(super) epsilon: f32,
-    pub(super) curve: Curve,
+    pub(super) activation: ActivationFunction,
     pub(super) pooling: Pooling,
     /// Maximum number of tokens per text, including the special tokens at both ends.
     pub(super) longest: usize,
@@ -90,11 +90,11 @@ impl Config {
             let found = &bert.position_embedding_type;
             return Err(EmbedError::unsupported(&path, "position_embedding_type", found, "\"absolute\""));
         }
-        let curve = match bert.hidden_act.as_str() {
-            "gelu" => Curve::Gelu,
-            "gelu_new" | "gelu_pytorch_tanh" => Curve::GeluTanh,
-            "relu" => Curve::Relu,
-            "silu" | "swish" => Curve::Silu,
+        let activation = match bert.hidden_act.as_str() {
+            "gelu" => ActivationFunction::Gelu,
+            "gelu_new" | "gelu_pytorch_tanh" => ActivationFunction::GeluTanh,
+            "relu" => ActivationFunction::Relu,
+            "silu" | "swish" => ActivationFunction::Silu,
             other => {
                 let known = "gelu, gelu_new, gelu_pytorch_tanh, relu, silu or swish";
                 return Err(EmbedError::unsupported(&path, "hidden_act", other, known));
@@ -115,7 +115,7 @@ impl Config {
             tokens: bert.vocab_size,
             types: bert.type_vocab_size,
             epsilon: bert.layer_norm_eps,
-            curve,
+            activation,
             pooling: pooling(folder)?,
             longest,
         })

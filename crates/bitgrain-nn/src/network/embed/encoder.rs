@@ -94,7 +94,7 @@ impl SentenceEncoder {
         Ok(seen.apply_feedback(&mut self.network)?)
     }
 
-    /// Returns a unit vector for each sentence. Sentences are truncated after [`longest`](Self::longest) tokens.
+    /// Returns a unit vector for each sentence. Sentences are truncated after [`max_tokens`](Self::max_tokens) tokens.
     ///
     /// # Errors
     /// Returns [`EmbedError::Network`] if values overflow.
@@ -125,7 +125,7 @@ impl SentenceEncoder {
 
     /// Returns the maximum number of tokens per text, including the special tokens at both ends.
     #[must_use]
-    pub const fn longest(&self) -> usize {
+    pub const fn max_tokens(&self) -> usize {
         self.longest
     }
 

@@ -15,5 +15,5 @@ mod wordpiece;
 
 pub use encoder::SentenceEncoder;
 pub use error::EmbedError;
-pub use vectors::{cosine, most_alike, save_npy};
+pub use vectors::{cosine, nearest_neighbor, save_npy};
 pub use wordpiece::WordPiece;

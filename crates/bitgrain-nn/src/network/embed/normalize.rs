@@ -44,7 +44,7 @@ impl Normalizer {
             let accent = |c: &char| c.general_category() == GeneralCategory::NonspacingMark;
             clean = clean.nfd().filter(|c| !accent(c)).collect();
         }
-        // Lowercase each character by itself: `str::to_lowercase` would turn a final sigma into another letter.
+        // Lowercase each character separately: `str::to_lowercase` would turn a final sigma into another letter.
         if self.lowercase { clean.chars().flat_map(char::to_lowercase).collect() } else { clean }
     }
 }
@@ -79,7 +79,7 @@ fn is_mark(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// Returns whether a character is a word by itself, in the ranges that BERT was trained with.
+/// Returns whether a character is a word on its own, in the ranges that BERT was trained with.
 fn is_chinese(c: char) -> bool {
     matches!(
         u32::from(c),

@@ -24,7 +24,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
 /// Returns the index of the vector most similar to the one at `index` and their similarity; `None` without another
 /// vector.
 #[must_use]
-pub fn most_alike(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
+pub fn nearest_neighbor(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
     let own = vectors.get(index)?;
     let others = vectors.iter().enumerate().filter(|(other, _)| *other != index);
     others
@@ -39,5 +39,5 @@ pub fn most_alike(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
 pub fn save_npy(path: impl AsRef<Path>, vectors: &[Vec<f32>], dims: usize) -> Result<(), ModelFileError> {
     let mut file = f32_header(&[vectors.len() as u64, dims as u64]);
     file.extend(vectors.iter().flatten().flat_map(|value| value.to_le_bytes()));
-    PartFile::write_whole(path.as_ref(), &file).map_err(ModelFileError::io(path.as_ref()))
+    PartFile::write_atomic(path.as_ref(), &file).map_err(ModelFileError::io(path.as_ref()))
 }

@@ -13,7 +13,7 @@ use crate::network::{InputBatch, NetworkError};
 /// An element-wise activation function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Curve {
+pub enum ActivationFunction {
     /// `max(x, 0)`.
     Relu,
     /// `x` if positive, else `0.01 · x`.
@@ -35,7 +35,8 @@ pub enum Curve {
 #[serde(deny_unknown_fields)]
 pub struct Activation {
     /// The function.
-    pub curve: Curve,
+    #[serde(alias = "curve")]
+    pub function: ActivationFunction,
 }
 
 /// Number of values per task.
@@ -44,7 +45,7 @@ const PIECE: usize = 1 << 14;
 /// Coefficient of the tanh approximation of GELU.
 const CUBIC: f32 = 0.044_715;
 
-impl Curve {
+impl ActivationFunction {
     /// Returns the function's value at `x`.
     #[must_use]
     pub fn value(self, x: f32) -> f32 {
@@ -80,7 +81,7 @@ impl Curve {
 
     /// Returns the derivative at `x`; at a kink, the left derivative.
     #[must_use]
-    pub fn slope(self, x: f32) -> f32 {
+    pub fn derivative(self, x: f32) -> f32 {
         match self {
             Self::Relu => f32::from(u8::from(x > 0.0)),
             Self::LeakyRelu => {
@@ -149,18 +150,18 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
 
 impl Step for Activation {
     fn forward(&self, mut x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
-        let curve = self.curve;
+        let function = self.function;
         if run.is_training() {
             run.save(x.clone());
         }
-        x.values_mut().par_chunks_mut(PIECE).for_each(|piece| curve.apply(piece));
+        x.values_mut().par_chunks_mut(PIECE).for_each(|piece| function.apply(piece));
         Ok(x)
     }
 
     fn backward(&self, mut dy: InputBatch, back: &mut Back<'_>) -> InputBatch {
-        let (x, curve) = (back.saved(), self.curve);
+        let (x, function) = (back.saved(), self.function);
         let piece = |(dy, x): (&mut [f32], &[f32])| {
-            dy.iter_mut().zip(x).for_each(|(dy, x)| *dy *= curve.slope(*x));
+            dy.iter_mut().zip(x).for_each(|(dy, x)| *dy *= function.derivative(*x));
         };
         dy.values_mut().par_chunks_mut(PIECE).zip(x.values().par_chunks(PIECE)).for_each(piece);
         dy
@@ -173,14 +174,16 @@ mod tests {
 
     #[test]
     fn activations_match_their_definitions() {
-        let near = |curve: Curve, x: f32, y: f32| assert!((curve.value(x) - y).abs() < 1e-5, "{curve:?} at {x}");
-        near(Curve::Gelu, 1.0, 0.841_345);
-        near(Curve::Gelu, -2.0, -0.045_500);
-        near(Curve::GeluTanh, 1.0, 0.841_192);
-        near(Curve::Silu, 1.0, 0.731_059);
-        near(Curve::LeakyRelu, -3.0, -0.03);
-        near(Curve::Sigmoid, -100.0, 0.0);
-        near(Curve::Sigmoid, 100.0, 1.0);
+        let near = |function: ActivationFunction, x: f32, y: f32| {
+            assert!((function.value(x) - y).abs() < 1e-5, "{function:?} at {x}")
+        };
+        near(ActivationFunction::Gelu, 1.0, 0.841_345);
+        near(ActivationFunction::Gelu, -2.0, -0.045_500);
+        near(ActivationFunction::GeluTanh, 1.0, 0.841_192);
+        near(ActivationFunction::Silu, 1.0, 0.731_059);
+        near(ActivationFunction::LeakyRelu, -3.0, -0.03);
+        near(ActivationFunction::Sigmoid, -100.0, 0.0);
+        near(ActivationFunction::Sigmoid, 100.0, 1.0);
     }
 
     #[test]
@@ -194,26 +197,30 @@ mod tests {
 
     #[test]
     fn slices_and_scalars_have_the_same_activation() {
-        use Curve::{Gelu, GeluTanh, LeakyRelu, Relu, Sigmoid, Silu, Tanh};
+        use ActivationFunction::{Gelu, GeluTanh, LeakyRelu, Relu, Sigmoid, Silu, Tanh};
         let values: Vec<f32> = (-40..40).map(|i| i as f32 * 0.3).collect();
-        for curve in [Relu, LeakyRelu, Gelu, GeluTanh, Silu, Tanh, Sigmoid] {
+        for function in [Relu, LeakyRelu, Gelu, GeluTanh, Silu, Tanh, Sigmoid] {
             let mut sent = values.clone();
-            curve.apply(&mut sent);
+            function.apply(&mut sent);
             assert!(
-                sent.iter().zip(&values).all(|(y, x)| (y - curve.value(*x)).abs() < 1e-6 * (1.0 + x.abs())),
-                "{curve:?}"
+                sent.iter().zip(&values).all(|(y, x)| (y - function.value(*x)).abs() < 1e-6 * (1.0 + x.abs())),
+                "{function:?}"
             );
         }
     }
 
     #[test]
     fn derivatives_match_the_activation_functions() {
-        use Curve::{Gelu, GeluTanh, LeakyRelu, Relu, Sigmoid, Silu, Tanh};
-        for curve in [Relu, LeakyRelu, Gelu, GeluTanh, Silu, Tanh, Sigmoid] {
+        use ActivationFunction::{Gelu, GeluTanh, LeakyRelu, Relu, Sigmoid, Silu, Tanh};
+        for function in [Relu, LeakyRelu, Gelu, GeluTanh, Silu, Tanh, Sigmoid] {
             for x in [-3.0_f32, -1.1, -0.4, 0.3, 0.9, 2.5] {
                 let h = 1e-2;
-                let measured = (curve.value(x + h) - curve.value(x - h)) / (2.0 * h);
-                assert!((curve.slope(x) - measured).abs() < 2e-4, "{curve:?} at {x}: {} {measured}", curve.slope(x));
+                let measured = (function.value(x + h) - function.value(x - h)) / (2.0 * h);
+                assert!(
+                    (function.derivative(x) - measured).abs() < 2e-4,
+                    "{function:?} at {x}: {} {measured}",
+                    function.derivative(x)
+                );
             }
         }
     }

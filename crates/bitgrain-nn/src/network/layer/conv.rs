@@ -42,13 +42,13 @@ where
 
     /// Sets the number of zeros before and after each dimension, which must be less than the kernel size there.
     #[must_use]
-    pub const fn padded(self, padding: [usize; N]) -> Self {
+    pub const fn with_padding(self, padding: [usize; N]) -> Self {
         Self { padding, ..self }
     }
 
     /// Sets the distance between windows.
     #[must_use]
-    pub const fn strided(self, stride: [usize; N]) -> Self {
+    pub const fn with_stride(self, stride: [usize; N]) -> Self {
         Self { stride, ..self }
     }
 

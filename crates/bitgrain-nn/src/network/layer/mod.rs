@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::network::NetworkError;
 use crate::network::site::Site;
 use crate::network::step::Step;
-pub use activation::{Activation, Curve};
+pub use activation::{Activation, ActivationFunction};
 pub use attention::Attention;
 pub(crate) use chain::Chain;
 use chain::Residual;
@@ -125,20 +125,20 @@ impl Layer {
 
     /// Creates an activation layer.
     #[must_use]
-    pub const fn curve(curve: Curve) -> Self {
-        Self::Activation(Activation { curve })
+    pub const fn activation(function: ActivationFunction) -> Self {
+        Self::Activation(Activation { function })
     }
 
     /// Creates a layer that computes `max(x, 0)`.
     #[must_use]
     pub const fn relu() -> Self {
-        Self::curve(Curve::Relu)
+        Self::activation(ActivationFunction::Relu)
     }
 
     /// Creates a convolution of images. The padding preserves the image size if the kernel size is odd.
     #[must_use]
     pub const fn conv2d(channels: usize, kernel: usize) -> Self {
-        Self::Conv2d(Conv::new(channels, [kernel; 2]).padded([kernel / 2; 2]))
+        Self::Conv2d(Conv::new(channels, [kernel; 2]).with_padding([kernel / 2; 2]))
     }
 
     /// Creates an LSTM layer.

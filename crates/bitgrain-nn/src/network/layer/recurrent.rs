@@ -26,7 +26,7 @@ pub(super) trait Cell<const GATES: usize, const CARRIED: usize>: Debug + Send + 
     ) -> ([f32; GATES], [f32; CARRIED]);
 }
 
-/// A recurrent layer of such cells. The rows of its matrices are grouped by gate. Masked-out positions leave the
+/// A recurrent layer of these cells. The rows of its matrices are grouped by gate. Masked-out positions leave the
 /// carried values unchanged.
 #[derive(Debug)]
 pub(super) struct Recurrent<C, const GATES: usize, const CARRIED: usize> {

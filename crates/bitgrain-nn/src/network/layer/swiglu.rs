@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::activation::Curve;
+use super::activation::ActivationFunction;
 use super::linear::Linear;
 use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
@@ -36,7 +36,7 @@ struct Built {
 }
 
 fn gated(gate: &[f32], up: &[f32]) -> Vec<f32> {
-    gate.iter().zip(up).map(|(gate, up)| Curve::Silu.value(*gate) * up).collect()
+    gate.iter().zip(up).map(|(gate, up)| ActivationFunction::Silu.value(*gate) * up).collect()
 }
 
 impl Step for Built {
@@ -59,8 +59,8 @@ impl Step for Built {
         let each = |f: fn(f32, f32, f32) -> f32| -> Vec<f32> {
             slopes.iter().zip(gate).zip(up).map(|((slope, gate), up)| f(*slope, *gate, *up)).collect()
         };
-        let to_gate = each(|slope, gate, up| slope * up * Curve::Silu.slope(gate));
-        let to_up = each(|slope, gate, _| slope * Curve::Silu.value(gate));
+        let to_gate = each(|slope, gate, up| slope * up * ActivationFunction::Silu.derivative(gate));
+        let to_up = each(|slope, gate, _| slope * ActivationFunction::Silu.value(gate));
         let mut dx = self.gate.backward(x.values(), &to_gate, back);
         let more = self.up.backward(x.values(), &to_up, back);
         dx.iter_mut().zip(more).for_each(|(dx, more)| *dx += more);

@@ -30,7 +30,7 @@ impl Observer {
 }
 
 /// Number of histogram bins of magnitudes.
-const BARS: usize = 2048;
+const HISTOGRAM_BINS: usize = 2048;
 
 /// Running ranges.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) struct Ranges {
 
 impl Ranges {
     pub(super) fn new(observer: Observer) -> Self {
-        let bars = if matches!(observer, Observer::Percentile(_)) { vec![0; BARS] } else { Vec::new() };
+        let bars = if matches!(observer, Observer::Percentile(_)) { vec![0; HISTOGRAM_BINS] } else { Vec::new() };
         Self { observer, all: None, batch: None, bars, width: 0.0 }
     }
 
@@ -82,7 +82,7 @@ impl Ranges {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin below BARS")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin below HISTOGRAM_BINS")]
     #[expect(clippy::cast_precision_loss, reason = "a number of bins")]
     fn count(&mut self, magnitude: f32) {
         if magnitude == 0.0 {
@@ -91,17 +91,17 @@ impl Ranges {
         }
         if self.width == 0.0 {
             // The first nonzero value lands in the middle of the histogram, which leaves room for larger ones.
-            self.width = (magnitude / (BARS / 2) as f32).max(f32::MIN_POSITIVE);
+            self.width = (magnitude / (HISTOGRAM_BINS / 2) as f32).max(f32::MIN_POSITIVE);
         }
         // The final maximum is unknown in advance: double the bin width, merging pairs of bins, until the value fits.
-        while magnitude / self.width >= BARS as f32 {
-            for i in 0..BARS / 2 {
+        while magnitude / self.width >= HISTOGRAM_BINS as f32 {
+            for i in 0..HISTOGRAM_BINS / 2 {
                 self.bars[i] = self.bars[2 * i] + self.bars[2 * i + 1];
             }
-            self.bars[BARS / 2..].fill(0);
+            self.bars[HISTOGRAM_BINS / 2..].fill(0);
             self.width *= 2.0;
         }
-        self.bars[((magnitude / self.width) as usize).min(BARS - 1)] += 1;
+        self.bars[((magnitude / self.width) as usize).min(HISTOGRAM_BINS - 1)] += 1;
     }
 
     /// Returns the upper end of the bin in which this percentage of the magnitudes is reached.
@@ -113,7 +113,7 @@ impl Ranges {
             sum += count;
             sum as f64 >= wanted
         });
-        (reached.unwrap_or(BARS - 1) + 1) as f32 * self.width
+        (reached.unwrap_or(HISTOGRAM_BINS - 1) + 1) as f32 * self.width
     }
 }
 

@@ -48,7 +48,7 @@ pub enum Contents {
 ///
 /// ```
 /// use bitgrain_nn::network::save::{layers_from_json, layers_to_json};
-/// let text = r#"[{"kind":"dense","outputs":3,"bias":true},{"kind":"activation","curve":"relu"}]"#;
+/// let text = r#"[{"kind":"dense","outputs":3,"bias":true},{"kind":"activation","function":"relu"}]"#;
 /// let layers = layers_from_json(text)?;
 /// assert_eq!(layers[0].kind(), "dense");
 /// assert_eq!(layers_from_json(&layers_to_json(&layers)?)?, layers);
@@ -115,7 +115,7 @@ impl Network {
             Some("safetensors") => self.to_safetensors(contents)?,
             _ => return Err(NetworkFileError::Name { path: path.to_owned() }),
         };
-        PartFile::write_whole(path, &bytes).map_err(ModelFileError::io(path)).map_err(NetworkFileError::io)
+        PartFile::write_atomic(path, &bytes).map_err(ModelFileError::io(path)).map_err(NetworkFileError::io)
     }
 
     /// Reads a file of either format, which is detected from its content.

@@ -132,7 +132,7 @@ impl SavedParameter {
             store.set_importance(self.importance).map_err(NetworkError::store(&name))?;
         }
         if let Some(triangle) = self.moments {
-            let moments = Moments::of_triangle(&triangle, self.cols).map_err(NetworkError::store(&name))?;
+            let moments = Moments::from_triangle(&triangle, self.cols).map_err(NetworkError::store(&name))?;
             store.set_moments(Some(moments)).map_err(NetworkError::store(&name))?;
         }
         // Insert versions last: setting importances and moments drops them.

@@ -10,7 +10,7 @@ pub enum LossFunction {
     /// Mean squared error.
     MeanSquare,
     /// Mean cross-entropy of the softmax of the outputs with the class labels. Outputs are logits: they must not have
-    /// gone through a softmax.
+    /// passed through a softmax.
     CrossEntropy,
 }
 

@@ -73,7 +73,7 @@ pub fn train(
     config: &TrainConfig,
     watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
 ) -> Result<History, NetworkError> {
-    train_watched(network, data, held_back, config, watch, &mut || ControlFlow::Continue(()))
+    train_with(network, data, held_back, config, watch, &mut || ControlFlow::Continue(()))
 }
 
 /// Like [`train`], and calls `between` after each batch, so that callers need not wait for the end of an epoch to stop.
@@ -83,7 +83,7 @@ pub fn train(
 ///
 /// # Errors
 /// Same as [`train`].
-pub fn train_watched(
+pub fn train_with(
     network: &mut Network,
     data: &TrainingSet,
     held_back: Option<&TrainingSet>,
@@ -107,7 +107,7 @@ pub fn train_watched(
             let diverged = NetworkError::Diverged { epoch: number, batch: batch + 1 };
             #[expect(clippy::cast_precision_loss, reason = "a mean over samples")]
             let weight = indices.len() as f64 / count as f64;
-            let (loss, gradients) = gradients(network, &data.pick(indices)?, config.loss)?;
+            let (loss, gradients) = gradients(network, &data.select(indices)?, config.loss)?;
             if !loss.is_finite() || gradients.iter().any(|all| check_finite(all).is_err()) {
                 return Err(diverged);
             }

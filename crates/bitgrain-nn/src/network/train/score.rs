@@ -24,11 +24,11 @@ pub fn evaluate(network: &Network, data: &TrainingSet, loss: LossFunction) -> Re
     let indices: Vec<usize> = (0..data.count()).collect();
     let (mut sum, mut right, mut all) = (0.0, 0, 0);
     for piece in indices.chunks(PIECE) {
-        let part = data.pick(piece)?;
+        let part = data.select(piece)?;
         let y = network.forward(part.inputs())?;
         sum += loss.measure(&y, part.targets())?.0 * piece.len() as f64;
         if let TrainingTargets::Classes(classes) = part.targets() {
-            right += y.choices().iter().zip(classes).filter(|(a, b)| a == b).count();
+            right += y.argmax().iter().zip(classes).filter(|(a, b)| a == b).count();
             all += classes.len();
         }
     }

@@ -69,9 +69,9 @@ impl TrainingSet {
     ///
     /// # Errors
     /// Same as [`InputBatch::pick`].
-    pub fn pick(&self, indices: &[usize]) -> Result<Self, NetworkError> {
+    pub fn select(&self, indices: &[usize]) -> Result<Self, NetworkError> {
         let each = self.targets.len() / self.count();
-        let inputs = self.inputs.pick(indices)?;
+        let inputs = self.inputs.select(indices)?;
         let places = indices.iter().flat_map(|index| index * each..(index + 1) * each);
         let targets = match &self.targets {
             TrainingTargets::Classes(classes) => TrainingTargets::Classes(places.map(|place| classes[place]).collect()),
@@ -87,6 +87,6 @@ impl TrainingSet {
     pub fn split(&self, count: usize) -> Result<(Self, Self), NetworkError> {
         let indices: Vec<usize> = (0..self.count()).collect();
         let (first, rest) = indices.split_at_checked(count).ok_or(NetworkError::EmptyBatch)?;
-        Ok((self.pick(first)?, self.pick(rest)?))
+        Ok((self.select(first)?, self.select(rest)?))
     }
 }

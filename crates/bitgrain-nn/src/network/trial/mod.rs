@@ -4,7 +4,7 @@
 //! Part of the library because the guide, the example `digits` and the `tour` command report the same figures, and none
 //! of them can import from another.
 
-mod gain;
+mod calibration;
 
 use std::fs;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ use crate::model::convert::FormatChoice;
 use crate::network::save::{Contents, NetworkFileError};
 use crate::network::train::{LossFunction, TrainingSet, evaluate};
 use crate::network::{InputBatch, Network, NetworkError, compare_networks};
-pub use gain::{Gain, Outcome, gain};
+pub use calibration::{CalibrationTrial, Outcome, measure_calibration};
 
 /// Number of timed runs, of which the shortest counts.
 const RUNS: usize = 5;
@@ -65,10 +65,10 @@ pub struct Trial {
 /// use bitgrain_codec::weight::DType;
 /// use bitgrain_nn::network::sample::classifier;
 /// use bitgrain_nn::network::train::LossFunction;
-/// use bitgrain_nn::network::trial::trial;
+/// use bitgrain_nn::network::trial::run_trial;
 /// let digits = classifier(2)?; // two epochs are enough here
 /// let file = std::env::temp_dir().join("bitgrain-trial.json");
-/// let int8 = trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &file)?;
+/// let int8 = run_trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &file)?;
 /// assert!(int8.same_after_loading && int8.output_cosine > 0.999);
 /// assert!(int8.bits_per_weight < 9.0 && int8.optimum > Some(0.999));
 /// # std::fs::remove_file(file)?;
@@ -77,7 +77,7 @@ pub struct Trial {
 ///
 /// # Errors
 /// Returns the errors of switching the format, saving, loading and running the network.
-pub fn trial(
+pub fn run_trial(
     network: &Network,
     format: WeightFormat,
     data: &TrainingSet,
@@ -96,7 +96,7 @@ pub fn trial(
     let bytes = loaded.active_bytes()?;
     let weights: usize = network.parameters().iter().map(|parameter| parameter.store().len()).sum();
     let alone: Vec<InputBatch> =
-        (0..data.count().min(ALONE)).map(|at| data.inputs().pick(&[at])).collect::<Result<_, _>>()?;
+        (0..data.count().min(ALONE)).map(|at| data.inputs().select(&[at])).collect::<Result<_, _>>()?;
     #[expect(clippy::cast_precision_loss, reason = "means")]
     let (bits_per_weight, samples, singles) =
         (8.0 * bytes as f64 / weights as f64, data.count() as f64, alone.len() as f64);

@@ -140,7 +140,7 @@ impl WeightStore {
     /// # Errors
     /// Same as [`morph`](Self::morph); the store is then unchanged.
     pub fn freeze(&mut self, format: WeightFormat) -> Result<(), WeightsError> {
-        let version = self.fresh(format)?.version().cloned();
+        let version = self.get_or_create(format)?.version().cloned();
         self.importance = None;
         self.moments = None;
         match version {
@@ -202,20 +202,20 @@ impl WeightStore {
     /// Returns [`WeightsError::Codec`] for settings out of range, [`WeightsError::Overflow`] if a weight becomes
     /// infinite.
     pub fn morph(&self, format: WeightFormat) -> Result<(), WeightsError> {
-        self.fresh(format).map(|_| ())
+        self.get_or_create(format).map(|_| ())
     }
 
     /// Returns the version in `format`, creating it if necessary.
     ///
     /// # Errors
     /// Same as [`morph`](Self::morph).
-    pub fn fresh(&self, format: WeightFormat) -> Result<Active<'_>, WeightsError> {
+    pub fn get_or_create(&self, format: WeightFormat) -> Result<Active<'_>, WeightsError> {
         if is_master(format) {
             return Ok(Active::Master(self.master()));
         }
         let slot = self.find(format).unwrap_or_else(|| self.entry(format));
         // The lock is held while quantizing, so that concurrent requests for this format wait instead of repeating the
-        // work. Other formats have slots of their own.
+        // work. Other formats have other slots.
         let mut version = locked(&slot);
         if let Some(version) = &*version {
             return Ok(Active::Version(Arc::clone(version)));
@@ -225,7 +225,7 @@ impl WeightStore {
         Ok(Active::Version(made))
     }
 
-    /// Quantizes to the format, or to the best of its fallbacks if rows are not whole blocks of it.
+    /// Quantizes to the format, or to its best fallback if the row length is not a multiple of the block length.
     fn quantize_or_replace(&self, format: WeightFormat) -> Result<QuantizedTensor, WeightsError> {
         let mut fallbacks = format.fallbacks(self.cols, |_| true).into_iter();
         let mut best = self.quantize(fallbacks.next().unwrap_or(format))?;
@@ -273,7 +273,7 @@ impl WeightStore {
     /// # Errors
     /// Same as [`morph`](Self::morph).
     pub fn morph_to_f32(&self, format: WeightFormat) -> Result<Vec<f32>, WeightsError> {
-        match self.fresh(format)? {
+        match self.get_or_create(format)? {
             Active::Master(weights) => Ok(weights.to_vec()),
             Active::Version(version) => Ok(version.tensor().dequantize()?),
         }

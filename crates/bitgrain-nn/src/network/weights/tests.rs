@@ -65,7 +65,7 @@ fn products_on_codes_are_within_the_bound_of_products_on_decoded_weights() {
     let x = weights(3 * 70);
     for format in formats() {
         let store = WeightStore::new(weights(19 * 70), 70).expect("finite");
-        let Active::Version(version) = store.fresh(format).expect("finite") else { continue };
+        let Active::Version(version) = store.get_or_create(format).expect("finite") else { continue };
         let values = store.morph_to_f32(format).expect("finite");
         let [mut on_codes, mut bound] = [(); 2].map(|()| vec![0.0; 3 * 19]);
         version.multiply(&x, &mut on_codes).expect("finite");
@@ -85,7 +85,7 @@ fn threads_that_ask_at_once_get_one_version() {
     let store = WeightStore::new(weights(256 * 64), 64).expect("finite");
     let format = WeightFormat::from(DType::Int4);
     let versions: Vec<Arc<Version>> = std::thread::scope(|scope| {
-        let ask = || store.fresh(format).expect("finite").version().cloned().expect("made");
+        let ask = || store.get_or_create(format).expect("finite").version().cloned().expect("made");
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });

@@ -40,7 +40,7 @@ impl Version {
         self.format
     }
 
-    /// Returns the stored tensor: in the requested format, or in a fallback if the rows are not whole blocks of it.
+    /// Returns the stored tensor: in the requested format, or in a fallback if the row length is not a multiple of its block length.
     #[must_use]
     pub fn tensor(&self) -> &QuantizedTensor {
         &self.tensor

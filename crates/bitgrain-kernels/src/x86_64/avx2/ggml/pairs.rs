@@ -9,7 +9,7 @@ use bitgrain_isa::avx2;
 
 use super::encode_portably;
 use super::extremes::Blocks;
-use crate::generic::ggml::scales::{Affine, affine};
+use crate::generic::ggml::scales::affine;
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx2::lanes::Avx2;
 use crate::x86_64::avx2::memory::{load_f32, store_half};
@@ -40,23 +40,16 @@ fn encode_eight<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     for block in blocks {
         prefetch_ahead(block);
     }
-    let Affine { halves, inverses, min_halves, mins } = affine::<BITS, CENTERED, _, _>(Avx2::new(), blocks);
+    let scales = affine::<BITS, CENTERED, _, _>(Avx2::new(), blocks);
     for (two, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         let first = 2 * two;
-        let codes =
-            [0, 1].map(|i| codes::<BITS, CENTERED>(&blocks[first + i], mins.of(first + i), inverses.of(first + i)));
+        let codes = [0, 1].map(|i| {
+            codes::<BITS, CENTERED>(&blocks[first + i], scales.mins.of(first + i), scales.inverses.of(first + i))
+        });
         let (pairs, fifths) = packed::<BITS>(codes);
         for (i, out) in out.iter_mut().enumerate() {
-            let (head, codes) = out.split_at_mut(BYTES - 16);
-            head[..2].copy_from_slice(&halves.of(first + i));
-            if !CENTERED {
-                head[2..4].copy_from_slice(&min_halves.of(first + i));
-            }
-            if BITS == 5 {
-                head[BYTES - 20..].copy_from_slice(&fifths[i].to_le_bytes());
-            }
-            if let Some(codes) = codes.first_chunk_mut() {
-                store_half(codes, pairs[i]);
+            if let Some(nibbles) = scales.write_head::<BYTES, BITS, CENTERED>(first + i, fifths[i], out) {
+                store_half(nibbles, pairs[i]);
             }
         }
     }

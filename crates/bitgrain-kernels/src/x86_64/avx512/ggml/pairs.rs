@@ -9,7 +9,7 @@ use bitgrain_isa::avx512;
 
 use super::encode_portably;
 use super::extremes::Blocks;
-use crate::generic::ggml::scales::{Affine, affine};
+use crate::generic::ggml::scales::affine;
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx512::lanes::Avx512;
 use crate::x86_64::avx512::memory::{load_f32, store_quarter};
@@ -40,23 +40,16 @@ fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     for block in blocks {
         prefetch_ahead(block);
     }
-    let Affine { halves, inverses, min_halves, mins } = affine::<BITS, CENTERED, _, _>(Avx512::new(), blocks);
+    let scales = affine::<BITS, CENTERED, _, _>(Avx512::new(), blocks);
     for (four, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let first = 4 * four;
-        let codes = [0, 1, 2, 3]
-            .map(|i| codes::<BITS, CENTERED>(&blocks[first + i], mins.of(first + i), inverses.of(first + i)));
+        let codes = [0, 1, 2, 3].map(|i| {
+            codes::<BITS, CENTERED>(&blocks[first + i], scales.mins.of(first + i), scales.inverses.of(first + i))
+        });
         let (pairs, fifths) = packed::<BITS>(codes);
         for (i, out) in out.iter_mut().enumerate() {
-            let (head, codes) = out.split_at_mut(BYTES - 16);
-            head[..2].copy_from_slice(&halves.of(first + i));
-            if !CENTERED {
-                head[2..4].copy_from_slice(&min_halves.of(first + i));
-            }
-            if BITS == 5 {
-                head[BYTES - 20..].copy_from_slice(&fifths[i].to_le_bytes());
-            }
-            if let Some(codes) = codes.first_chunk_mut() {
-                store_quarter(codes, pairs[i]);
+            if let Some(nibbles) = scales.write_head::<BYTES, BITS, CENTERED>(first + i, fifths[i], out) {
+                store_quarter(nibbles, pairs[i]);
             }
         }
     }

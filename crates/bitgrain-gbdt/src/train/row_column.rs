@@ -2,17 +2,17 @@
 
 /// Column of numbers by position.
 #[derive(Debug)]
-pub(crate) enum Along<'a> {
+pub(crate) enum RowColumn<'a> {
     F32(&'a mut [f32]),
     F64(&'a mut [f64]),
 }
 
-impl<'a> Along<'a> {
+impl<'a> RowColumn<'a> {
     /// Reborrows the column for a shorter lifetime.
-    pub(crate) fn reborrow(&mut self) -> Along<'_> {
+    pub(crate) fn reborrow(&mut self) -> RowColumn<'_> {
         match self {
-            Self::F32(column) => Along::F32(column),
-            Self::F64(column) => Along::F64(column),
+            Self::F32(column) => RowColumn::F32(column),
+            Self::F64(column) => RowColumn::F64(column),
         }
     }
 

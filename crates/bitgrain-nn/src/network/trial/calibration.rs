@@ -1,4 +1,4 @@
-//! `Gain`: effect of a calibration pass on a format.
+//! `CalibrationTrial`: effect of a calibration pass on a format.
 
 use bitgrain_codec::weight::WeightFormat;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::network::{Network, NetworkError, compare_networks};
 
 /// Results of a format without and with calibration data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Gain {
+pub struct CalibrationTrial {
     /// Format, with its calibration if that is not the default.
     pub format: String,
     /// Without calibration data.
@@ -35,13 +35,13 @@ pub struct Outcome {
 /// # Errors
 /// Returns [`NetworkError::Codec`] if mean products were not observed, and the errors of [`Network::morph`] and
 /// [`Network::forward`].
-pub fn gain(
+pub fn measure_calibration(
     network: &Network,
     format: WeightFormat,
     seen: &Observations,
     data: &TrainingSet,
     loss: LossFunction,
-) -> Result<Gain, NetworkError> {
+) -> Result<CalibrationTrial, NetworkError> {
     let [mut plain, mut weighed, mut fed] = [(); 3].map(|()| network.clone());
     seen.apply(&mut weighed)?;
     seen.apply_feedback(&mut fed)?;
@@ -51,7 +51,7 @@ pub fn gain(
         let error = compared.outputs.map_or(f64::NAN, |outputs| outputs.figures.relative_rmse);
         Ok(Outcome { error, accuracy: evaluate(morphed, data, loss)?.accuracy })
     };
-    Ok(Gain {
+    Ok(CalibrationTrial {
         format: FormatChoice::To(format).to_string(),
         plain: outcome(&mut plain)?,
         importance: outcome(&mut weighed)?,
