@@ -188,11 +188,19 @@ mod tests {
     }
 
     #[test]
-    fn the_debian_compiler_builds_the_standard_library_in_a_folder_of_its_own() {
+    fn the_debian_compiler_builds_the_standard_library_in_a_separate_folder() {
         let step = PLATFORMS[1].step(Toolchain::Debian, &PLATFORMS[1].commands[0]).expect("the workspace exists");
         let typed = step.to_string();
         assert!(typed.contains("-Zbuild-std") && typed.contains("wasm-ld-22"), "{typed}");
         assert!(typed.contains("CARGO_TARGET_DIR="), "{typed}");
+    }
+
+    #[test]
+    fn the_documentation_lists_every_skipped_test() {
+        let page = std::fs::read_to_string(root().join("docs/platforms.md")).expect("the page exists");
+        for name in PLATFORMS.iter().flat_map(|platform| platform.commands).flat_map(|command| command.skip) {
+            assert!(page.contains(&format!("`{name}`")), "docs/platforms.md does not mention `{name}`");
+        }
     }
 
     #[test]

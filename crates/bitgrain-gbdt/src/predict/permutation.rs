@@ -49,23 +49,24 @@ pub fn permutation_importance(
     data.features.read_f64(0..n_features, 0..n_rows, &mut columns, n_rows);
     let measure = |columns: &[f64]| -> Result<f64, ImportanceError> {
         let by_row = predictor.predict(&Features::column_major(columns, n_rows, n_features)?)?;
+        // `Features` has at least one row.
         let outputs = by_row.len() / n_rows;
         let predictions: Vec<f64> =
             (0..outputs).flat_map(|output| by_row.iter().skip(output).step_by(outputs)).copied().collect();
         let evaluated = MetricInput { targets: data.targets, weights: data.weights, predictions: &predictions };
         Ok(metric.evaluate(&evaluated)?)
     };
-    let whole = measure(&columns)?;
+    let unshuffled = measure(&columns)?;
     let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
     let mut all = Vec::with_capacity(n_features);
     for feature in 0..n_features {
-        let place = feature * n_rows..(feature + 1) * n_rows;
-        let kept = columns[place.clone()].to_vec();
+        let range = feature * n_rows..(feature + 1) * n_rows;
+        let original = columns[range.clone()].to_vec();
         let mut losses = Vec::with_capacity(repeats);
         for repeat in 0..repeats.max(1) {
-            shuffle(&mut columns[place.clone()], seed ^ mixed((feature * 1000 + repeat) as u64));
-            losses.push(sign * (whole - measure(&columns)?));
-            columns[place.clone()].copy_from_slice(&kept);
+            shuffle(&mut columns[range.clone()], seed ^ mixed((feature * 1000 + repeat) as u64));
+            losses.push(sign * (unshuffled - measure(&columns)?));
+            columns[range.clone()].copy_from_slice(&original);
         }
         all.push(spread(&losses));
     }

@@ -1,7 +1,7 @@
 //! Tier policy: pure functions of a tensor's use, the time and a [`PolicyConfig`].
 //!
 //! Nothing here reads a clock or a file. Times are in milliseconds since 1970; a time before the last access is treated
-//! as the time of that access. `docs/decisions/013-score-of-use.md` explains the score.
+//! as the time of that access. `docs/decisions/013-choice-of-tiers.md` explains the score.
 //!
 //! | file | content |
 //! |---|---|
