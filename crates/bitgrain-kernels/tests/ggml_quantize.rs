@@ -1,10 +1,13 @@
 //! Formats with a scale search: blocks equal the reference byte for byte, on every backend.
 #![expect(clippy::cast_precision_loss, reason = "made-up data")]
 
+mod bits;
+
 use std::path::Path;
 
 use bitgrain_kernels::ggml::{GgmlBlock, quantize_ggml};
 use bitgrain_kernels::{Backend, KernelError};
+use bits::Bits;
 
 /// Columns of the golden vectors.
 const COLUMNS: usize = 512;
@@ -70,17 +73,7 @@ fn assert_backends_agree(values: &[f32], row_len: usize, importance: &[f32], wha
     }
 }
 
-/// A reproducible stream of values.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
-    }
-
+impl Bits {
     /// Returns a number from -1 to 1.
     fn uniform(&mut self) -> f32 {
         (self.next() >> 40) as f32 / 8_388_608.0 - 1.0
@@ -142,7 +135,7 @@ const REFERENCE: [u64; 16] = [
 /// Returns 128 rows of 1024 weights, computed with operations that round the same everywhere, and an importance per
 /// column.
 fn varied() -> (Vec<f32>, Vec<f32>) {
-    let mut random = Random(5);
+    let mut random = Bits(5);
     let mut values = Vec::new();
     for row in 0..128 {
         for i in 0..1024 {
@@ -181,7 +174,7 @@ fn more_blocks_have_the_hashes_of_the_reference() {
 
 #[test]
 fn backends_agree_at_every_number_of_blocks() {
-    let mut random = Random(1);
+    let mut random = Bits(1);
     for count in 1..=40 {
         let importance = random.importance(256 * count);
         let values = random.many(256 * count, |random| random.normal() * 0.02);
@@ -194,7 +187,7 @@ fn backends_agree_at_every_number_of_blocks() {
 
 #[test]
 fn backends_agree_on_every_kind_of_row() {
-    type Kind = (&'static str, fn(&mut Random, usize) -> f32);
+    type Kind = (&'static str, fn(&mut Bits, usize) -> f32);
     let kinds: [Kind; 14] = [
         ("heavy tails", |random, _| random.normal() / (random.uniform().abs() + 1e-3)),
         ("sparse", |random, _| if random.next().is_multiple_of(20) { random.normal() } else { 0.0 }),
@@ -211,7 +204,7 @@ fn backends_agree_on_every_kind_of_row() {
         ("huge", |random, _| random.normal() * 1e4),
         ("every magnitude", |random, i| random.normal() * 10_f32.powf((i / 32 % 12) as f32 - 8.0)),
     ];
-    let mut random = Random(2);
+    let mut random = Bits(2);
     for (what, kind) in kinds {
         let mut i = 0;
         let values = random.many(19 * 768, |random| {
@@ -230,8 +223,8 @@ fn backends_agree_on_values_that_blocks_cannot_represent() {
     // panic.
     let odd_values =
         [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, f32::MAX, f32::MIN, 1e-45, -0.0];
-    let mut random = Random(3);
-    let plain = random.many(3 * 256, Random::normal);
+    let mut random = Bits(3);
+    let plain = random.many(3 * 256, Bits::normal);
     let importance = random.importance(3 * 256);
     for odd in odd_values {
         for at in (0..256).step_by(5) {
@@ -249,7 +242,7 @@ fn backends_agree_on_values_that_blocks_cannot_represent() {
 
 #[test]
 fn rows_do_not_touch_each_other() {
-    let mut random = Random(4);
+    let mut random = Bits(4);
     let values = random.many(23 * 512, |random| random.normal() * random.uniform());
     let importance = random.importance(512);
     for &backend in Backend::available() {

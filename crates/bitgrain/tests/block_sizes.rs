@@ -1,7 +1,10 @@
 //! Block sizes are defined once, by `BlockQ4_0`, `BlockQ8_0` and `BlockQ4F32`; other code must not repeat the numbers.
 
+mod sources;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use sources::{crates, rust_files};
 
 /// Crates that read blocks but do not define them.
 const READERS: [&str; 4] = ["bitgrain-nn", "bitgrain-formats", "bitgrain-store", "bitgrain-cli"];
@@ -22,21 +25,4 @@ fn block_sizes_are_not_repeated_as_numbers() {
             assert!(!SIZES.iter().any(repeated), "{}:{number}: {line}", file.display());
         }
     }
-}
-
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files = Vec::new();
-    for path in entries.map(|entry| entry.expect("a readable folder").path()) {
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
 }

@@ -2,9 +2,13 @@
 //!
 //! Modules of one crate may share a noun that is always used with its module, such as `gguf::Header` and `npy::Header`.
 
+mod sources;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use sources::{crates, rust_files};
 
 /// Libraries whose types users name.
 const LIBRARIES: [&str; 7] = ["kernels", "codec", "files", "formats", "gbdt", "nn", "store"];
@@ -45,23 +49,6 @@ fn public_type(line: &str) -> Option<&str> {
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 fn sources_of(library: &str) -> PathBuf {
     crates().join(format!("bitgrain-{library}/src"))
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files = Vec::new();
-    for path in entries.map(|entry| entry.expect("a readable folder").path()) {
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
 }

@@ -220,11 +220,11 @@ fn a_policy_state_that_no_writer_produces_is_rejected() {
     }
 }
 
-#[test]
-fn f32_frames_that_refer_to_others_are_rejected() {
-    let head = FrameHead {
-        index: 1,
-        role: Role::Shared { key: 0 },
+/// Returns the head of a key frame of two f32 values.
+fn raw_frame() -> FrameHead {
+    FrameHead {
+        index: 0,
+        role: Role::Key,
         shape: vec![2],
         tier: 0,
         values: FrameValues::Raw,
@@ -233,7 +233,12 @@ fn f32_frames_that_refer_to_others_are_rejected() {
         accuracy: Accuracy::EXACT,
         time: 0,
         rewritten: None,
-    };
+    }
+}
+
+#[test]
+fn f32_frames_that_refer_to_others_are_rejected() {
+    let head = FrameHead { index: 1, ..raw_frame() };
     let stamp = Stamp { sequence: 1, batch_left: 0, pending: None, time: 0 };
     for (role, scales) in [(Role::Shared { key: 0 }, ScaleType::F16), (Role::Key, ScaleType::F32)] {
         let content = Content::Frame(IdRef::Name("x"), FrameHead { role, scales, ..head.clone() });
@@ -301,21 +306,9 @@ fn varints_have_the_shortest_encoding_and_readers_reject_longer_ones() {
 
 #[test]
 fn a_re_encoded_frame_that_is_older_than_its_first_frame_is_refused() {
-    let head = |rewritten| FrameHead {
-        index: 0,
-        role: Role::Key,
-        shape: vec![2],
-        tier: 0,
-        values: FrameValues::Raw,
-        block: BlockLen::DEFAULT,
-        scales: ScaleType::F16,
-        accuracy: Accuracy::EXACT,
-        time: 0,
-        rewritten: Some(rewritten),
-    };
     let stamp = Stamp { sequence: 5, batch_left: 0, pending: None, time: 0 };
     for (first, good) in [(4, true), (5, false), (6, false)] {
-        let content = Content::Frame(IdRef::Name("x"), head(first));
+        let content = Content::Frame(IdRef::Name("x"), FrameHead { rewritten: Some(first), ..raw_frame() });
         let written = write_record(&mut Vec::new(), &HEADER, &Head { stamp, content }, &[0; 8]);
         assert_eq!(written.is_ok(), good, "{first}: {written:?}");
     }

@@ -8,6 +8,8 @@
 
 mod best_cut;
 mod bin;
+#[path = "../bits/mod.rs"]
+mod bits;
 mod blocks;
 mod convert;
 mod crc32c;
@@ -21,6 +23,7 @@ mod round_pairs;
 mod tree;
 
 use bitgrain_kernels::Backend;
+use bits::Bits;
 
 /// Values that broke a kernel in the past, or could.
 const HOSTILE: [f32; 12] = [
@@ -69,17 +72,7 @@ fn for_hostile(mut check: impl FnMut(Backend, &[f32])) {
     }
 }
 
-/// A reproducible bit stream.
-struct Bits(u64);
-
 impl Bits {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
-    }
-
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }

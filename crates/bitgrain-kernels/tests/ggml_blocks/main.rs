@@ -8,6 +8,8 @@
 )]
 
 mod arguments;
+#[path = "../bits/mod.rs"]
+mod bits;
 mod corners;
 mod equivalence;
 mod golden;
@@ -16,6 +18,7 @@ mod spec;
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
+use bits::Bits;
 
 /// Formats that are quantized by rounding alone.
 const ROUNDED: [GgmlBlock; 8] = [
@@ -50,17 +53,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|v| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }).collect()
 }
 
-/// A reproducible bit stream.
-struct Bits(u64);
-
 impl Bits {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
-    }
-
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
