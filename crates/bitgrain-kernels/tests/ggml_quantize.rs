@@ -32,6 +32,13 @@ const SEARCHED: [(GgmlBlock, bool); 16] = [
     (GgmlBlock::Q5_1, true),
 ];
 
+#[test]
+fn every_format_that_uses_importance_is_tested_with_it() {
+    for block in GgmlBlock::ALL {
+        assert_eq!(SEARCHED.contains(&(block, true)), block.uses_importance(), "{block:?}");
+    }
+}
+
 fn golden(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/ggml").join(name);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

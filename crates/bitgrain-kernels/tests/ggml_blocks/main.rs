@@ -32,6 +32,17 @@ const ROUNDED: [GgmlBlock; 8] = [
     GgmlBlock::MXFP4,
 ];
 
+/// Formats whose scales are searched; `tests/ggml_quantize.rs` tests their quantization.
+const SEARCHED: [GgmlBlock; 6] =
+    [GgmlBlock::Q2_K, GgmlBlock::Q3_K, GgmlBlock::Q4_K, GgmlBlock::Q5_K, GgmlBlock::Q6_K, GgmlBlock::IQ4_NL];
+
+#[test]
+fn every_format_is_rounded_or_searched() {
+    for block in GgmlBlock::ALL {
+        assert!(ROUNDED.contains(&block) != SEARCHED.contains(&block), "{block:?} is in neither list, or in both");
+    }
+}
+
 /// Encodes `values`, which fill whole blocks; checks that nothing after them is written.
 fn quantized(backend: Backend, block: GgmlBlock, values: &[f32]) -> Vec<u8> {
     let required = block.bytes_of(values.len()).unwrap();
