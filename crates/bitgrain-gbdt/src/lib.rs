@@ -11,6 +11,7 @@
 //! | [`train`] | grows trees |
 //! | [`model`] | trained trees, the model file, import of LightGBM and XGBoost models |
 //! | [`predict`] | prediction |
+//! | [`explain`] | SHAP values, interactions, partial dependence |
 //!
 //! The most common types are re-exported at the root:
 //!
@@ -26,6 +27,7 @@
 //!
 //! Work runs on the current rayon thread pool. Results do not depend on the number of threads.
 
+pub mod explain;
 pub mod feature;
 pub mod gradient;
 pub mod metric;

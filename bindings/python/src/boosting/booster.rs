@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bitgrain::gbdt::explain::{ExplainError, Explainer};
 use bitgrain::gbdt::feature::Features;
 use bitgrain::gbdt::model::{Comparison, Importance, InputKind, Model};
 use bitgrain::gbdt::predict::{PredictError, Predictor};
@@ -107,6 +108,38 @@ impl Booster {
                 Err(Raised::input(format!("kind = '{kind}': it must be {known}")))
             }
         }
+    }
+
+    /// Returns SHAP values: one value per feature and the expected score, or a square matrix of `interactions`, for each
+    /// row and output. Interventional if `background` rows are given, otherwise path-dependent.
+    #[pyo3(signature = (features, *, interactions=false, background=None, rounds=None, n_jobs=None))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        features: Source<'py>,
+        interactions: bool,
+        background: Option<Source<'py>>,
+        rounds: Option<usize>,
+        n_jobs: Option<Jobs>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let fewer = rounds.map(|rounds| self.model.truncated(rounds));
+        let model = fewer.as_ref().unwrap_or(&self.model);
+        let rows = features.features()?;
+        let background = background.as_ref().map(Source::features).transpose()?;
+        let explain = || -> std::result::Result<(usize, Vec<f64>), ExplainError> {
+            let explainer = match &background {
+                Some(background) => Explainer::with_background(model, background)?,
+                None => Explainer::new(model)?,
+            };
+            let values = if interactions { explainer.interactions(&rows)? } else { explainer.contributions(&rows)? };
+            Ok((explainer.n_values(), values))
+        };
+        let (n_values, values) = pool::detached(py, n_jobs, explain)??;
+        let mut shape = vec![features.n_rows()];
+        // As in predictions, a model of one output has no axis for it.
+        shape.extend((model.n_outputs() > 1).then_some(model.n_outputs()));
+        shape.resize(shape.len() + if interactions { 2 } else { 1 }, n_values);
+        Ok(values.into_pyarray(py).reshape(shape)?.into_any())
     }
 
     /// Returns the importance of each feature: the total `gain` of its splits, or their number (`split`).

@@ -1,5 +1,6 @@
 //! Conversion of boosting errors to exceptions.
 
+use bitgrain::gbdt::explain::ExplainError;
 use bitgrain::gbdt::feature::{ColumnMismatch, FeatureError};
 use bitgrain::gbdt::metric::MetricError;
 use bitgrain::gbdt::model::{FileError, ImportError, LoadError, ModelError, SaveError};
@@ -41,6 +42,12 @@ impl From<MetricError> for Raised {
 
 impl From<PredictError> for Raised {
     fn from(error: PredictError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<ExplainError> for Raised {
+    fn from(error: ExplainError) -> Self {
         Self::input(error)
     }
 }

@@ -35,12 +35,7 @@ impl Predictor {
     /// # Errors
     /// Returns [`PredictError::NoOutput`] or [`PredictError::Tree`] if the model is invalid.
     pub fn new(model: &Model) -> Result<Self, PredictError> {
-        if model.output.base_scores.is_empty() {
-            return Err(PredictError::NoOutput);
-        }
-        for (at, tree) in model.trees.iter().enumerate() {
-            check(tree, model.inputs.len()).map_err(|problem| PredictError::Tree { tree: at, problem })?;
-        }
+        check_trees(model)?;
         let columns = Columns::new(model);
         let mut question = columns.questions(model);
         let code_trees = model.trees.iter().map(|tree| CodeTree::new(tree, columns.len(), &mut question)).collect();
@@ -321,7 +316,21 @@ fn choice(scores: &[f64]) -> u32 {
     narrow((1..scores.len()).fold(0, larger))
 }
 
-/// Checks a tree; the compiled forms rely on it.
+/// Checks a model; the compiled forms rely on it.
+///
+/// # Errors
+/// Returns [`PredictError::NoOutput`] or [`PredictError::Tree`].
+pub(crate) fn check_trees(model: &Model) -> Result<(), PredictError> {
+    if model.output.base_scores.is_empty() {
+        return Err(PredictError::NoOutput);
+    }
+    for (at, tree) in model.trees.iter().enumerate() {
+        check(tree, model.inputs.len()).map_err(|problem| PredictError::Tree { tree: at, problem })?;
+    }
+    Ok(())
+}
+
+/// Checks a tree.
 fn check(tree: &Tree, features: usize) -> Result<(), TreeProblem> {
     let (n_splits, n_leaves) = (tree.splits.len(), tree.leaves.len());
     if n_leaves != n_splits + 1 || i32::try_from(n_leaves).is_err() {

@@ -4,6 +4,7 @@
 
 mod batches;
 mod errors;
+mod explanations;
 mod naive;
 mod random;
 

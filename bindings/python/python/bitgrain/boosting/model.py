@@ -133,6 +133,68 @@ class Model:
         found: NDArray[Any] = np.array(classes)[places] if classes else places.astype(np.intp)
         return found
 
+    def predict_contributions(
+        self,
+        X: Any,
+        *,
+        background: Any = None,
+        interactions: bool = False,
+        rounds: int | None = None,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Divide the raw score of each row among the features: exact SHAP values.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            Features, as in :meth:`predict`.
+        background : array, sparse matrix or data frame, optional
+            Rows that stand for unknown values (interventional values); about 100 are common. By default, unknown
+            values follow the training rows of each node (path-dependent values, as in LightGBM and XGBoost).
+        interactions : bool
+            Whether to return the interaction of each pair of features instead.
+        rounds : int, optional
+            Number of rounds to use; all rounds by default.
+        n_jobs : int, optional
+            Number of threads; all cores by default. The values do not depend on it.
+
+        Returns
+        -------
+        ndarray
+            Shape ``(n_rows, n_features + 1)``: one value per feature, then the expected raw score. They sum to
+            :meth:`predict_raw`. With more than two classes, ``(n_rows, n_classes, n_features + 1)``. With
+            `interactions`, another axis of length ``n_features + 1`` follows; its sums are the values above.
+
+        Raises
+        ------
+        InputError
+            If the columns do not match the model, or the model records no training rows and `background` is missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bitgrain
+        >>> X = np.random.default_rng(0).normal(size=(500, 3))
+        >>> model = bitgrain.boosting.train(bitgrain.boosting.Dataset(X, 2 * X[:, 1]), rounds=20)
+        >>> values = model.predict_contributions(X)
+        >>> values.shape
+        (500, 4)
+        >>> bool(np.allclose(values.sum(axis=1), model.predict_raw(X)))
+        True
+
+        """
+        if rounds is not None:
+            rounds = integer("rounds", rounds, 0)
+        return self._native.explain(
+            self._read(X, n_jobs),
+            interactions=bool(interactions),
+            background=None if background is None else self._read(background, n_jobs),
+            rounds=rounds,
+            n_jobs=n_jobs,
+        )
+
+    pred_contrib = predict_contributions
+
     def _classified(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
         if not (native.has_probabilities if kind == "probability" else native.is_classifier):
@@ -150,15 +212,23 @@ class Model:
             csr = X.tocsr()
             blocks = [csr[at : at + _BLOCK].toarray() for at in range(0, csr.shape[0], _BLOCK)] or [csr.toarray()]
             return np.concatenate([self._predict(block, kind, rounds, n_jobs) for block in blocks])
-        rows = read_like(
+        return native.predict(self._read(X, n_jobs), kind, rounds=rounds, n_jobs=n_jobs)
+
+    def _read(self, X: Any, n_jobs: int | None) -> Any:
+        """Return the rows as this model reads them."""
+        if _is_ready(X, len(self._names)):
+            return X
+        if self._wide and is_sparse(X):
+            # Sparse values are float32, which is less precise than the thresholds of this model.
+            X = X.toarray()
+        return read_like(
             X,
             names=self._names,
             categories=self._categories,
             in_order=self._in_order,
             wide=self._wide,
             n_jobs=n_jobs,
-        )
-        return native.predict(rows.features, kind, rounds=rounds, n_jobs=n_jobs)
+        ).features
 
     def feature_importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """Return the importance of each feature.

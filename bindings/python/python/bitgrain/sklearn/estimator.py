@@ -272,6 +272,22 @@ class BitgrainEstimator(Settings):
         """Return the leaf index of each row in each tree."""
         return self._predict(X, "leaf")
 
+    def predict_contributions(
+        self, X: Any, *, background: Any = None, interactions: bool = False
+    ) -> NDArray[np.float64]:
+        """Divide the raw score of each row among the features: exact SHAP values.
+
+        See :meth:`bitgrain.boosting.Model.predict_contributions` for the parameters and the shape of the result.
+        """
+        self._check_fitted()
+        rows = self._features(X, reset=False)
+        others = None if background is None else self._features(background, reset=False)
+        return self.booster_.predict_contributions(
+            rows, background=others, interactions=interactions, n_jobs=self.n_jobs
+        )
+
+    pred_contrib = predict_contributions
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Feature importances by `importance_type`, normalized to sum to 1."""
