@@ -191,19 +191,19 @@ pub(crate) enum CliError {
         if *count == 1 { "place" } else { "places" }, path.display()
     )]
     Damaged {
-        /// Number of damaged places.
+        /// Number of damaged regions.
         count: usize,
         /// Folder of the store.
         path: PathBuf,
     },
     /// A damaged store that could not be copied completely.
     #[error(
-        "some data is lost: {tensors} tensors were not copied completely, and {places} damaged places belong to unknown tensors"
+        "some data is lost: {tensors} tensors were not copied completely, and {places} damaged regions belong to unknown tensors"
     )]
     Lost {
         /// Number of tensors lost completely or in part.
         tensors: usize,
-        /// Number of damaged places whose tensor is unknown.
+        /// Number of damaged regions whose tensor is unknown.
         places: usize,
     },
     /// A destination for a new store that is not empty.

@@ -48,7 +48,7 @@ fn the_final_table_lists_the_format_of_every_tensor() {
     for words in [
         "a.weight",
         "q4_k",
-        "rows of 96 are not whole blocks of 256",
+        "row length 96 is not a multiple of 256",
         "smaller)",
         "worst relative RMSE",
         "mean",

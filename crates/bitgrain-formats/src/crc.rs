@@ -1,4 +1,4 @@
-//! Checksums: the CRC-32 of ZIP and the CRC-32C of our own files.
+//! Checksums: the CRC-32 of ZIP and the CRC-32C of segments, models and networks.
 
 use bitgrain_kernels::Backend;
 
@@ -7,10 +7,10 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// Returns the CRC-32C (Castagnoli) of our own files.
+/// Returns the CRC-32C (Castagnoli), the checksum of segments, models and networks.
 ///
 /// ```
-/// assert_eq!(bitgrain_formats::crc32c(b"123456789"), 0xe306_9283); // the check value of the catalogue of CRCs
+/// assert_eq!(bitgrain_formats::crc32c(b"123456789"), 0xe306_9283); // the check value of CRC-32C
 /// ```
 #[must_use]
 pub fn crc32c(bytes: &[u8]) -> u32 {

@@ -101,7 +101,7 @@ fn each_feature_has_the_smallest_sufficient_width() {
     let (values, cuts) = wide(10_001);
     let features = Features::column_major(&values[..], 10_001, 5).expect("a matrix");
     let matrix = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
-    let BinStorage::Columns(columns) = matrix.storage() else { panic!("columns were asked for") };
+    let BinStorage::Columns(columns) = matrix.storage() else { panic!("columns were requested") };
     let bits = [BinBits::U4, BinBits::U8, BinBits::U8, BinBits::U16, BinBits::U32];
     assert_eq!([0, 1, 2, 3, 4].map(|feature| columns.feature_info(feature).bits), bits);
     assert_eq!([0, 1, 2, 3, 4].map(|feature| columns.feature_info(feature).offset), [0, 5001, 15_002, 0, 0]);
@@ -123,7 +123,7 @@ fn sparse_rows_keep_zeros_and_omit_missing_values() {
     let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
     let csr = cuts.quantize(&features, BinLayout::Csr).expect("the same features");
-    let BinStorage::Csr(csr) = csr.storage() else { panic!("sparse rows were asked for") };
+    let BinStorage::Csr(csr) = csr.storage() else { panic!("sparse rows were requested") };
     assert_eq!(csr.row_ptr(), [0, 1, 2, 4]);
     assert_eq!(
         [0, 1, 2, 3].map(|entry| (csr.col_idx().get(entry), csr.bins().get(entry))),
@@ -137,7 +137,7 @@ fn padded_rows_have_global_bins_followed_by_the_padding_symbol() {
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
     assert_eq!(cuts.map().feature_offsets(), [0, 3, 6]);
     let ellpack = cuts.quantize(&features, BinLayout::Ellpack).expect("the same features");
-    let BinStorage::Ellpack(ellpack) = ellpack.storage() else { panic!("padded rows were asked for") };
+    let BinStorage::Ellpack(ellpack) = ellpack.storage() else { panic!("padded rows were requested") };
     assert_eq!((ellpack.row_stride(), ellpack.symbol_bits(), ellpack.padding()), (2, 3, 6));
     assert_eq!(ellpack.packed(), [0b0011_0000, 0b1001_1101, 0b01]); // 0, pad, 4, pad, 1, 3, three bits each from the lowest up
     assert_eq!([0, 1, 2].map(|row| [0, 1].map(|at| ellpack.symbol(row, at))), [[0, 6], [4, 6], [1, 3]]);

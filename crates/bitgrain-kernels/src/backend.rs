@@ -25,8 +25,8 @@ pub(crate) enum Isa {
     /// because the kernels depend on the byte permutes of VBMI.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// AVX-512 plus AMX byte tiles and GFNI: Sapphire Rapids and later. Only products of many rows have kernels of
-    /// their own; all other kernels are those of AVX-512.
+    /// AVX-512 plus AMX byte tiles and GFNI: Sapphire Rapids and later. Only products of many rows have separate
+    /// kernels; all others are those of AVX-512.
     #[cfg(target_arch = "x86_64")]
     Amx,
     /// NEON, which every AArch64 target with floating point has. Little-endian only: the lane order of big-endian

@@ -8,7 +8,7 @@ use crate::backend::on;
 /// ```
 /// use bitgrain_kernels::{Backend, crc32c};
 /// let whole = crc32c(Backend::best(), 0, b"123456789");
-/// assert_eq!(whole, 0xe306_9283); // the check value of the catalogue of CRCs
+/// assert_eq!(whole, 0xe306_9283); // the check value of CRC-32C
 /// assert_eq!(crc32c(Backend::best(), crc32c(Backend::best(), 0, b"1234"), b"56789"), whole);
 /// ```
 #[must_use]

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::policy::PolicyError;
 use crate::{TensorId, Tier};
 
-/// Error of a store operation. Writes that were acknowledged earlier remain stored, whatever the error.
+/// Error of a store operation. Writes that were acknowledged earlier remain stored after any error.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {

@@ -13,7 +13,7 @@ pub struct Provenance {
     pub bound: f32,
     /// Largest error measured while encoding, summed in the same way; at most `bound`.
     pub measured: f32,
-    /// Number of reconstructions on the way to stored data: 0 if the tensor has data of its own.
+    /// Number of reconstructions between the tensor and stored data: 0 if its own data is stored.
     pub depth: u8,
 }
 
@@ -27,7 +27,7 @@ pub struct TensorMeta {
     /// Tier, bits and errors of the stored data. For a temporal tensor: the tier with the fewest bits and the largest
     /// errors of its frames.
     pub provenance: Provenance,
-    /// Pinned tier, or else the tier that its use asked for at the last tick. The next write uses at least these bits,
+    /// Pinned tier, or else the wanted tier of the last tick. The next write uses at least these bits,
     /// and by default at least the bits of [`first_tier`](crate::policy::PolicyConfig::first_tier).
     pub wanted: Tier,
     /// Size of its records in bytes.

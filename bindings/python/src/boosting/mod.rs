@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `source` | borrowed NumPy arrays and sparse matrices |
 //! | `columns` | tables of other libraries, through the Arrow C interface |
-//! | `text` | encoding of text columns as category codes |
+//! | `text` | encoding of string columns as category codes |
 //! | `binned` | binned features and their targets |
 //! | `settings` | hyperparameters |
 //! | `objective`, `metric` | losses and metrics written in Python |

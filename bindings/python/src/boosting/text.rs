@@ -1,4 +1,4 @@
-//! Encoding of text columns as category codes.
+//! Encoding of string columns as category codes.
 
 use std::collections::HashMap;
 

@@ -74,7 +74,7 @@ impl FromStr for Calibration {
     }
 }
 
-/// Finds the grid of one group of finite weights. `importance` weighs the squared errors, one number per weight.
+/// Finds the grid of one group of finite weights. `importance` weights the squared errors, one number per weight.
 pub(crate) fn calibrate(
     dtype: DType,
     method: Calibration,

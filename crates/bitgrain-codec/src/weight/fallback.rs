@@ -12,13 +12,13 @@ const NARROW: [GgmlBlock; 6] =
 const NARROW_WEIGHTS: usize = GgmlBlock::Q4_0.weights();
 
 impl WeightFormat {
-    /// Returns the formats that may replace this one for rows of `cols` weights, of those that the caller `can_hold`. The
-    /// caller takes the one with the least measured error; the weights stay floats if the list is empty.
+    /// Returns the formats that may replace this one for rows of `cols` weights, limited to those that the caller
+    /// `can_hold`. The caller uses the one with the smallest measured error, or keeps floats if the list is empty.
     ///
-    /// Rows of whole blocks keep the format. Other multiples of 32 get the formats with blocks of 32 that are not larger
-    /// than this one, so that a file outgrows the request as little as possible, or the smallest ones if all are larger.
-    /// The remaining rows, and ternary blocks, get the dtype with as many bits, or the next wider one, with a scale per
-    /// 32 weights.
+    /// If `cols` is a multiple of the block length, this format itself is returned. For other multiples of 32, the
+    /// candidates are the formats with blocks of 32 that are not larger than this one, or the smallest ones if all are
+    /// larger. For other lengths, and for ternary blocks, the candidate is the dtype with as many bits (or the next wider
+    /// one) and a scale per 32 weights.
     ///
     /// ```
     /// use bitgrain_codec::weight::WeightFormat;

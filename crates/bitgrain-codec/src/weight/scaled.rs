@@ -15,7 +15,7 @@ use crate::CodecErr;
 /// use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat};
 /// let row: Vec<f32> = (0..128).map(|i| (i as f32 - 64.0) / 64.0).collect();
 /// let tensor = QuantizedTensor::quantize(ScaledFormat::new(DType::Int4).into(), &row, 128)?;
-/// assert_eq!(tensor.bytes(), 64 + 2 * 4); // 4 bits a weight, a scale for each 64
+/// assert_eq!(tensor.bytes(), 64 + 2 * 4); // 4 bits per weight, and one scale per 64 weights
 /// # Ok::<(), bitgrain_codec::CodecErr>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,7 +94,7 @@ impl ScaledFormat {
     }
 
     /// Quantizes complete rows. `grid` is the result of [`tensor_grid`](Self::tensor_grid) for the whole tensor;
-    /// without it, these rows are treated as the whole tensor. `importance` has a number per column that weighs its
+    /// without it, these rows are treated as the whole tensor. `importance` has a number per column that weights its
     /// squared errors; only the search by squared error uses it.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ impl QuantizedTensor {
         Self::quantize_with(format, values, cols, None)
     }
 
-    /// Quantizes with an importance per column that weighs its errors.
+    /// Quantizes with an importance per column, which weights its errors.
     ///
     /// # Errors
     /// Returns the errors of [`quantize`](Self::quantize).
@@ -53,7 +53,7 @@ impl QuantizedTensor {
     /// Creates a tensor from existing arrays.
     ///
     /// # Errors
-    /// Returns [`CodecErr::InputTooSmall`] if the arrays do not have the sizes of such a matrix.
+    /// Returns [`CodecErr::InputTooSmall`] if the arrays do not have the sizes of a matrix of this shape.
     pub fn from_parts(format: WeightFormat, rows: usize, cols: usize, parts: PartsBuf) -> Result<Self, CodecErr> {
         let sizes = format.sizes(rows, cols)?;
         let fits =

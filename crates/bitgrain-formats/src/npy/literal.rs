@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
         let len = rest.iter().take_while(|&&byte| byte != quote && byte != b'\\' && byte >= b' ').count();
         let Ok(text) = str::from_utf8(&rest[..len]) else { return Err(self.wrong("UTF-8")) };
         self.at += len;
-        self.expect(quote, "the end of a text without escapes")?;
+        self.expect(quote, "the closing quote of a string without escapes")?;
         Ok(text)
     }
 

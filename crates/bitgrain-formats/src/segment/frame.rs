@@ -55,7 +55,7 @@ pub struct FrameHead {
     pub values: FrameValues,
     /// Number of values that share a scale. Stored only for codes.
     pub block: BlockLen,
-    /// Type of its own scales, or of those of its key.
+    /// Type of the scales, which are its own or those of its key frame.
     pub scales: ScaleType,
     /// Error of the values.
     pub accuracy: Accuracy,

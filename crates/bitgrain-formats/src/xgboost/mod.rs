@@ -1,7 +1,7 @@
 //! XGBoost models in JSON and UBJSON, as written by `save_model`. Spec: `spec/model.md#xgboost`.
 //!
 //! [`Model::parse`] detects the encoding and returns the lists of the file with their lengths checked; it does not
-//! interpret them. `serde_json` reads JSON; a deserializer of our own reads UBJSON into the same structs.
+//! interpret them. `serde_json` reads JSON; our own deserializer reads UBJSON into the same structs.
 
 mod error;
 mod learner;

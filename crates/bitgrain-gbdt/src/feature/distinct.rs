@@ -9,7 +9,7 @@ pub(super) struct Distinct {
     limit: usize,
 }
 
-// A NaN pattern, hence never the bits of a value in the set.
+// A NaN pattern, so it never equals the bits of a value in the set.
 const FREE: u32 = u32::MAX;
 
 /// Slots of a set with values.

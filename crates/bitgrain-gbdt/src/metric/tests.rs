@@ -46,7 +46,7 @@ fn values_are_scikit_learns() {
     close("r2", real, 0.947_542_960_506_481_8, 0.947_598_253_275_109_2); // r2_score
     close("pinball:0.9", real, 0.145_833_333_333_333_34, 0.115_625); // mean_pinball_loss(alpha=0.9)
     close("pinball:0.25", real, 0.281_25, 0.460_937_5); // mean_pinball_loss(alpha=0.25)
-    close("huber:0.4", real, 0.118_541_666_666_666_67, 0.187_5); // average(where(d <= .4, d*d/2, .4*(d-.2)))
+    close("huber:0.4", real, 0.118_541_666_666_666_67, 0.187_5); // average(where(d <= 0.4, d*d/2, .4*(d-.2)))
     let counts: (&[f32], &[f64], &[f32]) = (&COUNTS, &MEANS, &REAL.2);
     close("poisson_deviance", counts, 0.378_494_227_144_296_6, 0.290_119_160_076_122); // mean_poisson_deviance
     close("tweedie_deviance", counts, 0.808_082_915_992_041_2, 0.895_256_931_302_114); // ..tweedie..(power=1.5)
@@ -57,7 +57,7 @@ fn values_are_scikit_learns() {
     close("logloss", binary, 0.502_536_857_785_413_9, 0.408_948_835_067_504_6); // log_loss
     close("auc", binary, 0.8, 0.917_620_137_299_771_1); // roc_auc_score
     close("average_precision", binary, 0.8, 0.851_355_661_881_977_6); // average_precision_score
-    close("error", binary, 0.3, 0.138_461_538_461_538_4); // zero_one_loss(y, p > .5)
+    close("error", binary, 0.3, 0.138_461_538_461_538_4); // zero_one_loss(y, p > 0.5)
     let multi: (&[f32], &[f64], &[f32]) = (&MULTI.0, &MULTI.1, &MULTI.2);
     close("multi_logloss", multi, 0.780_810_967_155_793_8, 0.658_329_083_785_193); // log_loss
     close("multi_error", multi, 0.4, 0.25); // zero_one_loss(y, p.argmax(1))

@@ -55,7 +55,7 @@ pub trait Objective: Send + Sync {
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64>;
 
     /// Computes the weighted gradients and hessians of a batch. Rows are independent: a batch may be any subset of the
-    /// data in any order, unless [`whole`](Self::whole) returns true.
+    /// data in any order, unless [`needs_all_rows`](Self::needs_all_rows) returns true.
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>);
 
     /// Returns whether a batch must hold all rows of the data in their original order, for losses that compare rows or

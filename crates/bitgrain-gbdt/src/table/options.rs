@@ -32,7 +32,7 @@ pub enum FileFormat {
     Csv,
     /// Apache Parquet.
     Parquet,
-    /// Sparse rows of text.
+    /// Sparse rows in text form.
     Libsvm,
 }
 

@@ -34,7 +34,7 @@ pub struct TeamUsage {
 
 /// The thread that trains, and its helpers.
 ///
-/// Not `Sync`, so that a task cannot start a loop of its own: its job would replace the one it belongs to.
+/// Not `Sync`, so that a task cannot start another loop: its job would replace the one it belongs to.
 pub(super) struct Team<'a> {
     shared: &'a Shared,
     helpers: Vec<Thread>,
@@ -62,7 +62,7 @@ struct Shared {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-/// A range of unclaimed tasks: the first in the lower half, the end in the upper. On a cache line of its own.
+/// A range of unclaimed tasks: the first in the lower half, the end in the upper. On a separate cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Segment(AtomicU64);

@@ -31,7 +31,7 @@ fn add_constant_and_repeated_columns(seed: u64, which: usize) -> Result<(), Test
     let constant = [0.0, 1e30, f32::NAN, f32::INFINITY][random.below(4)];
     more.columns.insert(0, vec![constant; table.n_rows()]);
     more.categorical.iter_mut().for_each(|at| *at += 1);
-    // Ties go to the first feature, hence never to the copy.
+    // Ties go to the first feature, so never to the copy.
     let copy = random.below(more.columns.len());
     if more.categorical.contains(&copy) {
         more.categorical.push(more.columns.len());

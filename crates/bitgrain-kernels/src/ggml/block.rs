@@ -6,7 +6,7 @@ use super::{BlockQ4_0, BlockQ8_0};
 ///
 /// ```
 /// use bitgrain_kernels::ggml::GgmlBlock;
-/// assert_eq!((GgmlBlock::Q4_0.weights(), GgmlBlock::Q4_0.bytes()), (32, 18)); // 4.5 bits a weight
+/// assert_eq!((GgmlBlock::Q4_0.weights(), GgmlBlock::Q4_0.bytes()), (32, 18)); // 4.5 bits per weight
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(non_camel_case_types, reason = "the names llama.cpp's users know")]

@@ -98,7 +98,7 @@ impl Entry {
         self.facts.count.store(u64::MAX, Relaxed);
     }
 
-    /// Returns the wanted tier of the last decision. Frames are written at the first tier whatever their use, so a temporal
+    /// Returns the wanted tier of the last decision. Frames are written at the first tier regardless of use, so a temporal
     /// tensor wants its tier.
     pub(crate) fn wanted(&self) -> Tier {
         if self.traits.temporal {

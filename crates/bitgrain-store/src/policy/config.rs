@@ -161,7 +161,7 @@ fn time(field: &'static str, value: Duration, low: Duration) -> Result<(), Polic
 pub enum AbsentRule {
     /// None: cold is the lowest tier.
     Never,
-    /// Tensors with a reconstruction policy, which stay readable without data of their own.
+    /// Tensors with a reconstruction policy, which stay readable without stored data.
     Reconstructable,
     /// Every tensor without a pin and without an error limit. Data without a reconstruction policy is **lost**: reading
     /// the tensor is an error, or returns zeros with [`AbsentReads::Zeros`](crate::AbsentReads).

@@ -11,7 +11,7 @@ pub struct Candidate {
     pub usage: Usage,
     /// Tier of its data.
     pub stored: Tier,
-    /// Tier that its use asked for at the last decision; the stored tier if there was none.
+    /// Wanted tier of the last decision; the stored tier if there was no decision.
     pub wanted: Tier,
     /// Time at which its data reached the stored tier.
     pub changed_at: u64,

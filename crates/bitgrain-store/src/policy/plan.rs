@@ -91,8 +91,8 @@ pub fn plan(
     let capped = config.capped_tier();
     let (mut falling, mut rising) = (Vec::new(), Vec::new());
     for (index, c) in candidates.into_iter().enumerate() {
-        // 5 bits were what the cap allowed last time; the question is open again. At the lowest tier, use may have asked for
-        // no more.
+        // The cap reduced the wanted tier to 5 bits last time, so it is decided again. At the lowest tier, 5 bits may have
+        // been the wanted tier without a cap.
         let asked = if c.wanted == capped && capped < config.least_tier { Tier::Warm } else { c.wanted };
         let Decision { step, wanted } = decide(config, now, &Candidate { wanted: asked, ..c });
         if is_warm(c.stored, config) {
@@ -181,7 +181,7 @@ impl TierPlan {
     }
 
     fn wish(&mut self, entry: &Entry, tier: Tier) {
-        // While a pin applies it decides by itself; a wanted tier derived from it would outlive the pin.
+        // While a pin applies, it alone decides; a wanted tier derived from it would outlive the pin.
         if tier != entry.before && !entry.held {
             self.wishes.push(PlannedWish { index: entry.index, tier });
         }

@@ -1,4 +1,4 @@
-//! Tensors without data of their own: the sum of a base and a delta, or a factor applied to a source.
+//! Tensors without stored data: the sum of a base and a delta, or a factor applied to a source.
 //!
 //! Pure arithmetic on values that the caller has read. Error bounds are propagated: the error of the base plus the
 //! rounding error.

@@ -108,7 +108,7 @@ pub(super) struct Appending<'a> {
     id: &'a TensorId,
     shape: Vec<usize>,
     found: Option<Found>,
-    /// Whether the tensor already has a record of its own.
+    /// Whether the tensor already has a record.
     known: bool,
     pub(super) encoder: FrameEncoder,
     next: u64,

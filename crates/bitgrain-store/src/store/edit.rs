@@ -29,7 +29,7 @@ impl TensorStore {
         max_error.map_or(Ok(()), check_max_error)?;
         let id = id.into();
         if let Some(wanted) = max_error {
-            // Frames have bounds of their own, and the bound of an absent tensor is infinite.
+            // Frames have separate bounds, and the bound of an absent tensor is infinite.
             let Provenance { tier, bound: got, .. } = self.meta(&id)?.provenance;
             if got > wanted {
                 return Err(StoreError::BoundExceeded { tier, wanted, got });

@@ -44,7 +44,7 @@ impl LinkTable {
         if self.dependents.is_empty() { Ok(()) } else { self.dependents.check_free(id) }
     }
 
-    /// Checks that `id` may be reconstructed from `base`; with `drop`, without data of its own.
+    /// Checks that `id` may be reconstructed from `base`; with `drop`, without stored data.
     ///
     /// # Errors
     /// Returns [`StoreError::ReconstructionCycle`] or [`StoreError::ReconstructionDepthExceeded`].

@@ -71,7 +71,7 @@ impl TensorStore {
     /// the wanted tier of each tensor.
     ///
     /// Frames of a temporal tensor are re-encoded in runs, each a key frame with the frames that depend on it. The last run
-    /// ages with the use of the tensor, an old one with the reads of its own frames in this process. Frames are not evicted.
+    /// ages with the use of the tensor, an old one with the reads of its frames in this process. Frames are not evicted.
     ///
     /// Call it periodically, for example every few minutes. Changes are committed in small batches: after a crash,
     /// every tensor has either its old or its new precision.
@@ -88,7 +88,7 @@ impl TensorStore {
         core.forget_runs();
         let cap = core.index.cap(); // not locked: a concurrent tick only finds less to do
         let (tensors, plan) = core.plan(now, &cap)?;
-        // Frames are written at the first tier whatever their use, so runs have no wanted tier.
+        // Frames are written at the first tier regardless of their use, so runs have no wanted tier.
         for wish in plan.wishes.iter().filter(|wish| tensors[wish.index].frames.is_none()) {
             // `touch` marks the entry as dirty, so that the wanted tier is written below.
             core.index.touch(&tensors[wish.index].key, |_| {}, |entry| entry.want(wish.tier));

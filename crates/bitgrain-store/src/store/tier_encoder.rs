@@ -6,7 +6,7 @@ use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
 use super::draft_pool;
 use crate::{Provenance, StoreError, Tier, blocks, half};
 
-/// Encoding settings besides the tier.
+/// Encoding settings other than the tier.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TierEncoder {
     pub(super) block: bitgrain_codec::BlockLen,

@@ -65,7 +65,7 @@ impl<'a> Mover<'a> {
     }
 
     /// Like [`execute_all`](Self::execute_all), on a disk where only the space reserved for compaction is free.
-    /// Moves run in record order and go to a segment of their own: each move turns records of the oldest segments into
+    /// Moves run in record order and go to a separate segment: each move turns records of the oldest segments into
     /// garbage, and these are compacted first, so at every step compaction needs less space than is free.
     fn execute_tight(&mut self, moves: &[PlannedMove]) -> Result<(), StoreError> {
         let place = |planned: &PlannedMove| {

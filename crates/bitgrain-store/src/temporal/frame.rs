@@ -44,7 +44,7 @@ pub struct EncodedFrameHead {
     pub width: BitWidth,
     /// Values per block.
     pub block: BlockLen,
-    /// Type of its own or shared scales.
+    /// Type of the scales, whether its own or shared.
     pub scale_type: ScaleType,
     /// Distance in frames to the key frame of the run; 0 for the key frame.
     pub key_back: u32,

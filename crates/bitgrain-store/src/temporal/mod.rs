@@ -1,6 +1,6 @@
 //! Codec for temporal tensors: sequences of frames with one shape that share scales and are stored as differences.
 //!
-//! A **run** starts with a key frame, which has scales of its own. Later frames are stored as codes at the key
+//! A **run** starts with a key frame, which has its own scales. Later frames are stored as codes at the key
 //! frame's scales while those fit, or as differences to the decoded key frame where that takes fewer bytes. Any frame
 //! can be read with at most two others: the key frame and the frame whose scales it shares. Values are never clamped,
 //! and a difference never has a larger bound than the frame would have on its own. Layout:

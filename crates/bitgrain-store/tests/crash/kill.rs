@@ -121,7 +121,7 @@ fn spawn(order: &str) -> io::Result<Child> {
         .spawn()
 }
 
-/// The child process of the other tests, not a test of its own.
+/// The child process of the other tests, not a separate test.
 #[test]
 #[ignore = "started by the tests that kill it"]
 fn the_writer_that_is_killed() {

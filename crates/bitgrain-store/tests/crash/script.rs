@@ -80,7 +80,7 @@ pub(crate) fn script(seed: u64, len: usize) -> Vec<Op> {
     (0..len).map(|_| any(&mut dice)).collect()
 }
 
-/// Returns write `number` of thread `writer`, on tensors of its own.
+/// Returns write `number` of thread `writer`, on tensors that only this thread writes.
 pub(crate) fn write(seed: u64, writer: usize, number: usize) -> Op {
     let mut dice = Dice::part(seed ^ ((writer as u64) << 48), 100 + number as u64);
     let op = match dice.below(20) {

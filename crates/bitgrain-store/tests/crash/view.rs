@@ -48,7 +48,7 @@ impl View {
         }
         if meta.provenance.tier == Tier::Absent {
             if meta.reconstructable {
-                store.get(&meta.id)?; // whatever comes out, what it needs is there
+                store.get(&meta.id)?; // any result will do, as long as its dependencies exist
             }
             return Ok(Vec::new());
         }

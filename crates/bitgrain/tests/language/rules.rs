@@ -18,6 +18,16 @@ const PHRASES: &[(&str, &str)] = &[
     ("is none", "negate the verb"),
     ("has none", "negate the verb"),
     ("have none", "negate the verb"),
+    ("of its own", "its own, or separate"),
+    ("of their own", "their own, or separate"),
+    ("of our own", "our own"),
+    ("by itself", "alone, separately, or automatically"),
+    ("by themselves", "alone, separately, or automatically"),
+    ("asked for", "requested"),
+    ("as it stands", "unchanged"),
+    ("whatever", "regardless of"),
+    ("so many rows", "state the number"),
+    ("not whole blocks", "a row length that is not a multiple of the block length"),
 ];
 
 /// Starts of words in British spelling.
@@ -25,6 +35,7 @@ const BRITISH: &[&str] = &[
     "analyse",
     "artefact",
     "behaviour",
+    "catalogue",
     "cancell",
     "centre",
     "colour",
@@ -71,6 +82,9 @@ pub(crate) fn check(passage: &Passage) -> Vec<String> {
     if passage.place == Place::Error && passage.text.ends_with('.') && !passage.text.ends_with("..") {
         found.push("an error message ends with a full stop".to_owned());
     }
+    if has_bare_decimal(&text) {
+        found.push("a decimal without its leading zero".to_owned());
+    }
     if has_limit_after_number(&text) {
         found.push("`at least` or `at most` after the number".to_owned());
     }
@@ -104,6 +118,12 @@ fn negated_nouns(words: &[String], place: Place) -> Vec<String> {
     found
 }
 
+/// Returns whether a number is written as `.5`, as opposed to a file extension or the end of a range.
+fn has_bare_decimal(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.windows(3).any(|window| matches!(window, [b' ' | b'(', b'.', b'0'..=b'9']))
+}
+
 fn has_limit_after_number(text: &str) -> bool {
     ["at most", "at least"].iter().any(|limit| {
         text.match_indices(limit).any(|(at, _)| text[at + limit.len()..].starts_with(['.', ',', ';', ':', ')']))
@@ -123,6 +143,9 @@ fn every_rule_finds_its_violation() {
         (Place::Literal, "there is no column", "is no column"),
         (Place::Error, "the file is empty.", "full stop"),
         (Place::Doc, "Rows per leaf, 20 at least.", "after the number"),
+        (Place::Comment, "A frame with scales of its own.", "separate"),
+        (Place::Comment, "The format that was asked for.", "requested"),
+        (Place::Document, "An error of .05.", "leading zero"),
     ] {
         let findings = check(&Passage { place, line: 1, text: text.to_owned() });
         assert!(findings.len() == 1 && findings[0].contains(finding), "{text}: {findings:?}");
@@ -135,6 +158,7 @@ fn plain_sentences_pass() {
         (Place::Doc, "Returns whether the file is a model."),
         (Place::Comment, "What matters is the order of sums."),
         (Place::Comment, "There is no padding, and the cache is no larger than `is none` of the pages."),
+        (Place::Document, "Files that end in .csv, its own scale, from 0..5, and 0.5 of each."),
         (Place::Document, "An optimistic estimate, precise otherwise; at least 20 rows."),
         (Place::Error, "unknown format `{name}`; use one of a, b, ..."),
     ] {

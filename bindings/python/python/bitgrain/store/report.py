@@ -41,7 +41,7 @@ class TensorInfo:
     provenance: Provenance
     """Tier, bits and errors of the stored data; if temporal, the lowest tier and largest errors of its frames."""
     wanted: Tier
-    """Pinned tier, or else the tier that its use asked for at the last tick; the minimum for the next write."""
+    """Pinned tier, or else the wanted tier of the last tick; the minimum for the next write."""
     stored_bytes: int
     """Size of its records in bytes."""
     created: datetime

@@ -42,7 +42,8 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
         return Ok(Target::encoded(format, None));
     }
     let instead = fallback(tensor, format, container, recipe)?;
-    let remark = format!("rows of {cols} are not whole blocks of {}: {} instead of {format}", format.block(), instead);
+    let block = format.block();
+    let remark = format!("row length {cols} is not a multiple of {block}; using {instead} instead of {format}");
     Ok(Target::encoded(instead, Some(remark)))
 }
 

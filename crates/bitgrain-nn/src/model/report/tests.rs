@@ -65,7 +65,7 @@ fn plan(curve: &[(u64, f64)]) -> PrecisionPlan {
 
 #[test]
 fn the_page_loads_nothing_from_elsewhere() {
-    let page = page(vec![row("w.0", 0.1, "int4")], TradeOff::Missing("not asked for"));
+    let page = page(vec![row("w.0", 0.1, "int4")], TradeOff::Missing("not requested"));
     for word in ["http", "src=", "@import", "url(", "<link"] {
         assert!(!page.contains(word), "{word}");
     }
@@ -84,7 +84,7 @@ fn names_cannot_become_markup() {
 #[test]
 fn every_tensor_is_in_the_table_and_has_a_histogram() {
     let rows: Vec<Row> = (0..60).map(|i| row(&format!("w.{i}"), f64::from(i % 7) * 0.02, "int4")).collect();
-    let page = page(rows, TradeOff::Missing("not asked for"));
+    let page = page(rows, TradeOff::Missing("not requested"));
     for i in 0..60 {
         let named = |tag: &str| page.contains(&format!("<{tag} data-name=\"w.{i}\""));
         assert!(named("tr"), "{i}");
@@ -95,7 +95,7 @@ fn every_tensor_is_in_the_table_and_has_a_histogram() {
 
 #[test]
 fn the_worst_tensor_has_the_first_and_longest_bar() {
-    let page = page(vec![row("good", 0.01, "int8"), row("bad", 0.4, "int2")], TradeOff::Missing("not asked for"));
+    let page = page(vec![row("good", 0.01, "int8"), row("bad", 0.4, "int2")], TradeOff::Missing("not requested"));
     let bars = page.split("class=\"bar\"").collect::<Vec<_>>();
     assert!(bars[1].contains("data-name=\"bad\"") && bars[1].contains("width:100.00%"), "{}", bars[1]);
     assert!(bars[2].contains("data-name=\"good\"") && bars[2].contains("width:2.50%"), "{}", bars[2]);

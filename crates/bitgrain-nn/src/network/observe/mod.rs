@@ -61,7 +61,7 @@ impl Activations {
 pub struct Observations(Vec<Activations>);
 
 impl Observations {
-    /// Returns the statistics of each matrix that was multiplied with anything, in the order of the parameters.
+    /// Returns the statistics of each matrix that took part in a product, in the order of the parameters.
     #[must_use]
     pub fn activations(&self) -> &[Activations] {
         &self.0

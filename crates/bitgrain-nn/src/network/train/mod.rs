@@ -59,7 +59,7 @@ pub struct History {
 /// let config = TrainConfig { epochs: 200, batch: 4, ..TrainConfig::adam(0.05, LossFunction::CrossEntropy) };
 /// let history = train(&mut network, &data, None, &config, &mut |_| ControlFlow::Continue(()))?;
 /// assert!(history.epochs[199].loss < 0.05);
-/// assert_eq!(network.forward(data.inputs())?.choices(), [0, 1, 1, 0]);
+/// assert_eq!(network.forward(data.inputs())?.argmax(), [0, 1, 1, 0]);
 /// # Ok::<(), bitgrain_nn::network::NetworkError>(())
 /// ```
 ///

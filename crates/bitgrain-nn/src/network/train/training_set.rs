@@ -68,7 +68,7 @@ impl TrainingSet {
     /// Copies the samples at `indices`, in that order.
     ///
     /// # Errors
-    /// Same as [`InputBatch::pick`].
+    /// Same as [`InputBatch::select`].
     pub fn select(&self, indices: &[usize]) -> Result<Self, NetworkError> {
         let each = self.targets.len() / self.count();
         let inputs = self.inputs.select(indices)?;
