@@ -22,7 +22,7 @@ _BLOCK = 4096
 
 
 def _is_ready(X: Any, n_features: int) -> bool:
-    """Return whether X needs no conversion. Checked first, because for a single row a conversion takes longer than the prediction."""
+    """Return whether X needs no conversion; checked first, because converting a row takes longer than predicting it."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

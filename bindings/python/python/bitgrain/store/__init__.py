@@ -1,6 +1,6 @@
 """Crash-safe store for tensors, with a precision that follows their use.
 
-A :class:`TensorStore` is a folder of float32 arrays, quantized to 8, 7, 5 or 3 bits depending on how often they are
+A :class:`TensorStore` is a folder of float32 arrays, quantized to 3 to 8 bits depending on how often they are
 used. Every read can return a bound on its error, and acknowledged writes survive a crash.
 
 >>> import tempfile

@@ -368,8 +368,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     def tick(self, now: datetime | None = None, *, now_ms: int | None = None) -> TickReport:
         """Re-encode rarely used tensors with fewer bits, as determined by the policy.
 
-        Call it periodically, such as every few minutes; it never runs automatically, and nothing else lowers the precision
-        of stored data. Data is only evicted as :attr:`TierPolicy.absent` allows: by default, if it can be
+        Call it periodically, such as every few minutes: it never runs automatically, and nothing else lowers the
+        precision of stored data. Data is only evicted as :attr:`TierPolicy.absent` allows: by default, if it can be
         reconstructed.
 
         Parameters
