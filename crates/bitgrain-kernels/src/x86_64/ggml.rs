@@ -80,4 +80,32 @@ macro_rules! encode_ternary {
     };
 }
 
-pub(super) use {decode_rows, encode_ternary, ggml_kernels};
+/// Encodes MXFP4, `$lanes` blocks at a time, with the `codes` of a block in scope, which `$store` writes.
+macro_rules! encode_mxfp4 {
+    ($lanes:literal, $store:ident, $values:ident, $out:ident) => {
+        let (groups, rest) = $values.as_chunks::<32>().0.as_chunks::<$lanes>();
+        let (outs, out_rest) = $out.as_chunks_mut::<17>().0.as_chunks_mut::<$lanes>();
+        for (blocks, out) in groups.iter().zip(outs) {
+            for block in blocks {
+                prefetch_ahead(block);
+            }
+            let magnitudes = magnitudes(blocks);
+            if !all_ordinary(magnitudes) {
+                encode_portably(Rounded::MXFP4, blocks.as_flattened(), out.as_flattened_mut());
+                continue;
+            }
+            let mut largest = [0.0; $lanes];
+            store_f32(&mut largest, magnitudes);
+            for ((block, out), largest) in blocks.iter().zip(out).zip(largest) {
+                let [head, pairs @ ..] = out;
+                *head = exponent(largest);
+                $store(pairs, codes(block, step(*head)));
+            }
+        }
+        if !rest.is_empty() {
+            encode_portably(Rounded::MXFP4, rest.as_flattened(), out_rest.as_flattened_mut());
+        }
+    };
+}
+
+pub(super) use {decode_rows, encode_mxfp4, encode_ternary, ggml_kernels};

@@ -10,32 +10,12 @@ use super::nearest::all_ordinary;
 use crate::ggml::layout::mxfp4::{MIDDLES, exponent, step};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx2::memory::{load_f32, store_f32, store_half};
+use crate::x86_64::ggml::encode_mxfp4;
 use crate::x86_64::prefetch::prefetch_ahead;
 
 #[avx2]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
-    let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<8>();
-    let (outs, out_rest) = out.as_chunks_mut::<17>().0.as_chunks_mut::<8>();
-    for (blocks, out) in groups.iter().zip(outs) {
-        for block in blocks {
-            prefetch_ahead(block);
-        }
-        let magnitudes = magnitudes(blocks);
-        if !all_ordinary(magnitudes) {
-            encode_portably(Rounded::MXFP4, blocks.as_flattened(), out.as_flattened_mut());
-            continue;
-        }
-        let mut largest = [0.0; 8];
-        store_f32(&mut largest, magnitudes);
-        for ((block, out), largest) in blocks.iter().zip(out).zip(largest) {
-            let [head, pairs @ ..] = out;
-            *head = exponent(largest);
-            store_half(pairs, codes(block, step(*head)));
-        }
-    }
-    if !rest.is_empty() {
-        encode_portably(Rounded::MXFP4, rest.as_flattened(), out_rest.as_flattened_mut());
-    }
+    encode_mxfp4!(8, store_half, values, out);
 }
 
 /// Counts the midpoints below each magnitude, and adds 8 to negative values beyond the first midpoint.
