@@ -11,7 +11,7 @@ use crate::feature::Features;
 use crate::model::Model;
 use crate::predict::{PredictError, check_trees};
 
-/// Rows that share the tables of a tree. Tables take a fraction of the time of so many rows.
+/// Number of rows that share the tables of a tree; building the tables takes a fraction of the time of that many rows.
 const SHARED_ROWS: usize = 1 << 14;
 
 /// Rows that a thread explains at a time: their decisions for a tree stay in the cache.

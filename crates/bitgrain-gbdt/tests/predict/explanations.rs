@@ -8,7 +8,7 @@ use bitgrain_gbdt::predict::{PredictError, Predictor};
 use crate::random::{self, Kind, Random};
 use crate::{bits, on_threads};
 
-/// Random model whose nodes count training rows; some leaves have none.
+/// Random model whose nodes count training rows; some leaves have a count of 0.
 fn model(seed: u64, comparison: Comparison, outputs: usize) -> Model {
     let mut random = Random::new(seed);
     let mut model = random::model(&mut random, Kind::Mixed, comparison, outputs, 0);
