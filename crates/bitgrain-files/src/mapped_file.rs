@@ -4,17 +4,24 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 
-/// An open file whose ranges can be mapped.
+/// An open file whose ranges can be mapped, or the content of one in memory.
 ///
 /// If another process truncates the file while a window of it is open, reading the window ends this process with SIGBUS.
 #[derive(Debug)]
 pub struct MappedFile {
     path: PathBuf,
-    file: File,
+    content: Content,
     len: u64,
+}
+
+#[derive(Debug)]
+enum Content {
+    File(File),
+    Memory(Arc<[u8]>),
 }
 
 impl MappedFile {
@@ -28,10 +35,25 @@ impl MappedFile {
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        Ok(Self { path: path.to_owned(), file, len: metadata.len() })
+        Ok(Self { path: path.to_owned(), content: Content::File(file), len: metadata.len() })
     }
 
-    /// The path it was opened with.
+    /// Treats bytes in memory as a file named `path`, which does not have to exist.
+    ///
+    /// ```
+    /// use bitgrain_files::MappedFile;
+    /// let file = MappedFile::from_bytes("grain.bin".as_ref(), *b"grain");
+    /// assert_eq!(&*file.window(1..3)?, b"ra");
+    /// assert!(file.window(3..6).is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn from_bytes(path: &Path, bytes: impl Into<Arc<[u8]>>) -> Self {
+        let bytes = bytes.into();
+        Self { path: path.to_owned(), len: bytes.len() as u64, content: Content::Memory(bytes) }
+    }
+
+    /// The path it was opened with, or the name that was given to its bytes.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -57,27 +79,46 @@ impl MappedFile {
         let len = usize::try_from(range.end - range.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
         // The system refuses maps of zero bytes.
         if len == 0 {
-            return Ok(FileWindow(None));
+            return Ok(FileWindow(Window::Empty));
         }
+        let file = match &self.content {
+            Content::File(file) => file,
+            Content::Memory(bytes) => {
+                let start = usize::try_from(range.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
+                return Ok(FileWindow(Window::Memory(Arc::clone(bytes), start..start + len)));
+            }
+        };
         let mut options = MmapOptions::new();
         options.offset(range.start).len(len);
         #[expect(unsafe_code, reason = "a mapping changes if another process writes the file: decision 008")]
         // SAFETY: the range lies in the file as it was when opened; the map is only read, as bytes for which every value
         // is valid. If another process truncates the file while it is mapped, this process gets SIGBUS, which is the price of
         // reading without copies and is documented on the type.
-        let map = unsafe { options.map(&self.file) }?;
-        Ok(FileWindow(Some(map)))
+        let map = unsafe { options.map(file) }?;
+        Ok(FileWindow(Window::Map(map)))
     }
 }
 
 /// Mapped bytes of a file.
 #[derive(Debug)]
-pub struct FileWindow(Option<Mmap>);
+pub struct FileWindow(Window);
+
+#[derive(Debug)]
+enum Window {
+    Empty,
+    Map(Mmap),
+    Memory(Arc<[u8]>, Range<usize>),
+}
 
 impl Deref for FileWindow {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.0.as_deref().unwrap_or_default()
+        match &self.0 {
+            Window::Empty => &[],
+            Window::Map(map) => map,
+            // The range was checked when the window was made.
+            Window::Memory(bytes, range) => bytes.get(range.clone()).unwrap_or_default(),
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `table` | reads tables from Parquet, CSV and libsvm files (feature `table`) |
+//! | `table` | reads tables from CSV and libsvm files (feature `csv`) and from Parquet files (feature `table`) |
 //! | [`feature`] | bins raw columns: cuts, binning rules, four matrix layouts |
 //! | [`gradient`] | gradients in f32, or quantized to pairs of 8 or 4 bits |
 //! | [`objective`] | loss functions |
@@ -38,7 +38,7 @@ pub mod parameter;
 pub mod predict;
 mod random;
 mod samples;
-#[cfg(feature = "table")]
+#[cfg(feature = "csv")]
 pub mod table;
 pub mod train;
 
@@ -48,6 +48,6 @@ pub use model::Model;
 pub use objective::Objective;
 pub use predict::Predictor;
 pub use samples::SampleError;
-#[cfg(feature = "table")]
+#[cfg(feature = "csv")]
 pub use table::{ColumnRoles, Table, TrainingTable};
 pub use train::{Dataset, Params, TrainError, Trainer, Training};

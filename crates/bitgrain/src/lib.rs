@@ -10,7 +10,8 @@
 //! | [`nn`] | model weights: open, inspect, quantize, compare; networks that run on them |
 //! | [`kernels`] | slice primitives for all instruction sets of the CPU |
 //!
-//! `gbdt`, `nn` and `store` are features, all on by default; `table` adds Parquet and CSV files to `gbdt`. With
+//! `gbdt`, `nn` and `store` are features, all on by default; `csv` adds CSV and libsvm files to `gbdt`, and
+//! `table` Parquet files as well. With
 //! `default-features = false`, only the codec, the kernels and the containers are built: enough to encode tensors.
 //!
 //! ```

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bitgrain::files::same_file;
-use bitgrain::gbdt::model::{Comparison, Input, InputKind, Model};
+use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::predict::Predictor;
-use bitgrain::gbdt::table::{
-    Column, ColumnData, FileFormat, Matrix, Numbers, ReadOptions, StringColumn, Table, TableError,
-};
+use bitgrain::gbdt::table::{Column, ColumnData, FileFormat, Matrix, ReadOptions, StringColumn, Table, TableError};
 
 use crate::error::CliError;
 use crate::threads::on_threads;
@@ -91,19 +89,7 @@ fn predicted(args: &Args) -> Result<Table, CliError> {
 
 /// Reads the model's columns, with the precision in which the model compares values.
 fn read(args: &Args, model: &Model) -> Result<Matrix, CliError> {
-    let has_labels =
-        |input: &&Input| matches!(&input.kind, InputKind::Categorical { labels, .. } if !labels.is_empty());
-    let name = |input: &Input| input.name.clone();
-    let options = ReadOptions {
-        header: args.no_header.then_some(false),
-        text: model.inputs.iter().filter(has_labels).map(name).collect(),
-        only: Some(model.inputs.iter().map(name).collect()),
-        numbers: match model.comparison {
-            Comparison::F32 => Numbers::F32,
-            Comparison::F64 => Numbers::Exact,
-        },
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { header: args.no_header.then_some(false), ..ReadOptions::for_model(model) };
     Ok(Table::read_with(&args.data, &options)?.align(&model.schema())?)
 }
 
@@ -114,49 +100,34 @@ fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliErro
         let trees = predictor.n_trees();
         let leaves = predictor.leaves(&features)?;
         let values: Vec<f64> = leaves.into_iter().map(f64::from).collect();
-        return table(by_column(&values, trees, |tree| format!("tree_{tree}")));
+        return Ok(Table::from_rows(&values, tree_names(trees))?);
     }
-    let outputs = predictor.n_outputs();
     if args.raw {
-        return table(by_column(&predictor.raw(&features)?, outputs, |output| named(model, "score", "score", output)));
+        return Ok(Table::from_rows(&predictor.raw(&features)?, model.output.column_names("score", "score"))?);
     }
     if args.class {
         let choices = predictor.class_indices(&features)?;
         let labels: Vec<_> = choices.iter().map(|&class| model.output.class_label(class as usize)).collect();
         let labels = StringColumn::new(labels.iter().map(|label| Some(&**label)));
-        return table(vec![Column { name: "class".to_owned(), data: ColumnData::Strings(labels) }]);
+        return Ok(Table::new(vec![Column { name: "class".to_owned(), data: ColumnData::Strings(labels) }])?);
     }
     let predictions = predictor.predict(&features)?;
-    table(by_column(&predictions, outputs, |output| named(model, "prediction", "probability", output)))
+    Ok(Table::from_rows(&predictions, model.output.column_names("prediction", "probability"))?)
 }
 
 /// Returns the output columns for a table without rows.
 fn none(args: &Args, model: &Model) -> Result<Table, CliError> {
-    let (outputs, trees) = (model.output.base_scores.len(), model.trees.len());
-    table(match (args.leaf, args.raw, args.class) {
-        (true, ..) => by_column(&[], trees, |tree| format!("tree_{tree}")),
-        (_, true, _) => by_column(&[], outputs, |output| named(model, "score", "score", output)),
-        (.., true) => by_column(&[], 1, |_| "class".to_owned()),
-        _ => by_column(&[], outputs, |output| named(model, "prediction", "probability", output)),
-    })
+    let names = match (args.leaf, args.raw, args.class) {
+        (true, ..) => tree_names(model.trees.len()),
+        (_, true, _) => model.output.column_names("score", "score"),
+        (.., true) => vec!["class".to_owned()],
+        _ => model.output.column_names("prediction", "probability"),
+    };
+    Ok(Table::from_rows(&[], names)?)
 }
 
-/// Returns the name of an output column: `prediction`, or `probability_<class>` if the model has several outputs.
-fn named(model: &Model, one: &str, each: &str, output: usize) -> String {
-    if model.output.base_scores.len() == 1 {
-        return one.to_owned();
-    }
-    format!("{each}_{}", model.output.class_label(output))
-}
-
-/// Converts rows of `count` values to columns.
-fn by_column(values: &[f64], count: usize, name: impl Fn(usize) -> String) -> Vec<Column> {
-    let column = |at: usize| values.iter().skip(at).step_by(count.max(1)).copied().collect();
-    (0..count).map(|at| Column { name: name(at), data: ColumnData::F64(column(at)) }).collect()
-}
-
-fn table(columns: Vec<Column>) -> Result<Table, CliError> {
-    Ok(Table::new(columns)?)
+fn tree_names(trees: usize) -> Vec<String> {
+    (0..trees).map(|tree| format!("tree_{tree}")).collect()
 }
 
 /// Fails early, before the work is done, if the output cannot become a file.

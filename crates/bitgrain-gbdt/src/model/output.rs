@@ -40,6 +40,16 @@ impl Output {
     pub fn class_label(&self, class: usize) -> Cow<'_, str> {
         self.classes.get(class).map_or_else(|| Cow::Owned(class.to_string()), |label| Cow::Borrowed(label.as_str()))
     }
+
+    /// Returns the column names of a table of outputs: `one` if rows have one output, else `each` with an underscore and
+    /// the class label.
+    #[must_use]
+    pub fn column_names(&self, one: &str, each: &str) -> Vec<String> {
+        match self.base_scores.len() {
+            1 => vec![one.to_owned()],
+            outputs => (0..outputs).map(|output| format!("{each}_{}", self.class_label(output))).collect(),
+        }
+    }
 }
 
 /// Link function from raw scores to predictions.

@@ -33,6 +33,12 @@ pub enum TableError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// A Parquet file, which this build or this function cannot read.
+    #[error("{}: cannot read Parquet here; convert the table to CSV", path.display())]
+    NoParquet {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// Invalid CSV.
     #[error("{}, {source}", path.display())]
     Csv {
@@ -206,6 +212,7 @@ impl TableError {
         |source| Self::Io { path: path.to_owned(), source }
     }
 
+    #[cfg(feature = "table")]
     pub(super) fn parquet<'a, E: ToString>(path: &'a Path, column: Option<&'a str>) -> impl Fn(E) -> Self + 'a {
         move |error| Self::Parquet {
             path: path.to_owned(),

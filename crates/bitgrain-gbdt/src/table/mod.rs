@@ -23,6 +23,7 @@ mod fold;
 mod libsvm;
 mod matrix;
 mod options;
+#[cfg(feature = "table")]
 mod parquet;
 mod piece;
 mod sniff;
@@ -47,6 +48,7 @@ pub use summary::Summary;
 pub use target::{Target, weights};
 pub use task::{InferredTask, Task};
 pub use training::{ColumnRoles, TrainingTable};
+#[cfg(feature = "table")]
 pub use write::write_parquet;
 
 /// Columns of equal length, or a libsvm file: sparse features with the columns `label` and `weight`.
@@ -79,6 +81,23 @@ impl Table {
         Ok(Self { columns, sparse: None, n_rows, named: true })
     }
 
+    /// Creates a table from row-major values, with one column per name.
+    ///
+    /// ```
+    /// use bitgrain_gbdt::table::Table;
+    /// let table = Table::from_rows(&[1.0, 2.0, 3.0, 4.0], vec!["x".into(), "y".into()])?;
+    /// assert_eq!(table.n_rows(), 2);
+    /// # Ok::<(), bitgrain_gbdt::table::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`new`](Self::new).
+    pub fn from_rows(values: &[f64], names: Vec<String>) -> Result<Self, TableError> {
+        let count = names.len();
+        let column = |at: usize| ColumnData::F64(values.iter().skip(at).step_by(count).copied().collect());
+        Self::new(names.into_iter().enumerate().map(|(at, name)| Column { name, data: column(at) }).collect())
+    }
+
     /// Reads a file by its extension: `.csv`, `.tsv` (also gzipped: `.csv.gz`), `.parquet`, `.libsvm`, `.svm`; other
     /// files are recognized by their first bytes.
     ///
@@ -99,9 +118,33 @@ impl Table {
             None => sniff::format_of(path)?,
         };
         match format {
+            #[cfg(feature = "table")]
             FileFormat::Parquet => parquet::read(path, options),
+            #[cfg(not(feature = "table"))]
+            FileFormat::Parquet => Err(TableError::NoParquet { path: path.to_owned() }),
             FileFormat::Csv => Self::from_csv(&sniff::bytes_of(path)?, path, options),
             FileFormat::Libsvm => libsvm::read(&sniff::bytes_of(path)?, path),
+        }
+    }
+
+    /// Reads a CSV or libsvm file from memory, decompressed if it is gzipped. The format is recognized as in
+    /// [`read`](Self::read); `path` is only a name.
+    ///
+    /// ```
+    /// use bitgrain_gbdt::table::{ReadOptions, Table};
+    /// let table = Table::from_bytes(b"a;b\n1;2\n", "points.csv".as_ref(), &ReadOptions::default())?;
+    /// assert_eq!(table.columns()[1].name, "b");
+    /// # Ok::<(), bitgrain_gbdt::table::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a [`TableError`] with the line, or [`TableError::NoParquet`] for a Parquet file.
+    pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Self, TableError> {
+        let bytes = sniff::unzipped(bytes).map_err(TableError::io(path))?;
+        match options.format.or_else(|| FileFormat::of_name(path)).unwrap_or_else(|| sniff::format_in(&bytes)) {
+            FileFormat::Parquet => Err(TableError::NoParquet { path: path.to_owned() }),
+            FileFormat::Csv => Self::from_csv(&bytes, path, options),
+            FileFormat::Libsvm => libsvm::read(&bytes, path),
         }
     }
 

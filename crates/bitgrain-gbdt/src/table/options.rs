@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::TableError;
+use crate::model::{Comparison, Input, InputKind, Model};
 
 /// Options for reading a file. By default everything is inferred.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +82,24 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
+    /// Returns options that read the features of a model: its columns, with the precision in which it compares values,
+    /// and categories with labels as strings.
+    #[must_use]
+    pub fn for_model(model: &Model) -> Self {
+        let has_labels =
+            |input: &&Input| matches!(&input.kind, InputKind::Categorical { labels, .. } if !labels.is_empty());
+        let name = |input: &Input| input.name.clone();
+        Self {
+            text: model.inputs.iter().filter(has_labels).map(name).collect(),
+            only: Some(model.inputs.iter().map(name).collect()),
+            numbers: match model.comparison {
+                Comparison::F32 => Numbers::F32,
+                Comparison::F64 => Numbers::Exact,
+            },
+            ..Self::default()
+        }
+    }
+
     /// Returns which columns of a file are read. The outer name of nested columns (`a.list.element`) skips them all.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Detection of file formats.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -20,11 +21,26 @@ pub(super) fn format_of(path: &Path) -> Result<FileFormat, TableError> {
     }
     let mut head = Vec::new();
     opened(path)?.take(HEAD).read_to_end(&mut head).map_err(TableError::io(path))?;
-    Ok(match &head[..] {
+    Ok(format_in(&head))
+}
+
+/// Returns the format of the first bytes of a file.
+pub(super) fn format_in(head: &[u8]) -> FileFormat {
+    match head {
         [b'P', b'A', b'R', b'1', ..] => FileFormat::Parquet,
         text if looks_like_libsvm(text) => FileFormat::Libsvm,
         _ => FileFormat::Csv,
-    })
+    }
+}
+
+/// Decompresses bytes if they are gzipped.
+pub(super) fn unzipped(bytes: &[u8]) -> std::io::Result<Cow<'_, [u8]>> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut all = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut all)?;
+    Ok(Cow::Owned(all))
 }
 
 /// Reads a file, decompressed if it is gzipped.

@@ -18,6 +18,7 @@ mod scores;
 mod slots;
 mod split;
 mod state;
+mod stopwatch;
 mod targets;
 mod team;
 mod trainer;

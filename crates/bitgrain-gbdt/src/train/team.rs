@@ -14,7 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::stopwatch::Stopwatch;
 
 /// Checks for a new loop before a helper sleeps: about 100 microseconds, a few times the serial work between two loops.
 const SPINS: u32 = 2048;
@@ -100,7 +102,7 @@ impl Team<'_> {
 
     /// Calls `work` with each item and returns the results in the order of the items. Earlier items start earlier.
     pub(super) fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         if self.helpers.is_empty() || items.len() < 2 {
             let results = items.into_iter().map(work).collect();
             self.count(start.elapsed(), Duration::ZERO);
@@ -155,7 +157,7 @@ impl Team<'_> {
             self.helpers.iter().for_each(Thread::unpark);
         }
         shared.work(0);
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let mut spins = 0;
         while shared.unfinished.load(Ordering::Acquire) > 0 {
             // A task ends soon, unless its thread has lost its core: then this one may give it up.

@@ -1,10 +1,13 @@
 //! Atomic writing of CSV and Parquet files.
 
 mod csv;
+#[cfg(feature = "table")]
 mod parquet;
 
+#[cfg(feature = "table")]
 use std::collections::HashSet;
 use std::io::{BufWriter, IntoInnerError, Write};
+#[cfg(feature = "table")]
 use std::ops::Range;
 use std::path::Path;
 
@@ -29,6 +32,7 @@ impl Table {
         let write: fn(&Self, &mut BufWriter<PartFile>) -> std::io::Result<()> = match extension.as_deref() {
             Some("csv") => |table, out| csv::write(table, b',', out),
             Some("tsv") => |table, out| csv::write(table, b'\t', out),
+            #[cfg(feature = "table")]
             Some("parquet" | "pq") => parquet::write,
             _ => return Err(TableError::UnknownOutput { path: path.to_owned() }),
         };
@@ -65,6 +69,7 @@ impl Table {
 ///
 /// # Errors
 /// Returns [`TableError::DuplicateColumn`], [`TableError::Io`] if the file cannot be written, and the errors of `part`.
+#[cfg(feature = "table")]
 pub fn write_parquet<E: From<TableError>>(
     path: &Path,
     names: &[&str],

@@ -87,16 +87,52 @@ pub fn quantize(
     let targets =
         model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
     let mut output = OutputFile::create(out, container, model, &targets, recipe.shard_bytes)?;
+    let report = write(model, &targets, recipe, &mut output, progress)?;
+    Ok(Conversion { file_bytes: output.commit()?, ..report })
+}
+
+/// Like [`quantize`], but returns the bytes of a single file. `name` is the name that the file would have; its extension
+/// selects the container.
+///
+/// # Errors
+/// Returns the errors of [`quantize`], and [`ModelFileError::OutputName`] for the index of a sharded model.
+pub fn quantize_to_bytes(
+    model: &ModelFile,
+    name: &Path,
+    recipe: &Recipe,
+    progress: &dyn Progress,
+) -> Result<(Vec<u8>, Conversion), ModelFileError> {
+    let container = Container::of_output(name)?;
+    if name.extension().is_some_and(|extension| extension == "json") {
+        return Err(ModelFileError::OutputName { path: name.to_owned() });
+    }
+    let targets =
+        model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
+    let mut output = OutputFile::in_memory(name, container, model, &targets)?;
+    let report = write(model, &targets, recipe, &mut output, progress)?;
+    let bytes = output.into_bytes();
+    let file_bytes = bytes.len() as u64;
+    Ok((bytes, Conversion { file_bytes, ..report }))
+}
+
+/// Encodes or copies every tensor into its slot.
+fn write(
+    model: &ModelFile,
+    targets: &[target::Target],
+    recipe: &Recipe,
+    output: &mut OutputFile,
+    progress: &dyn Progress,
+) -> Result<Conversion, ModelFileError> {
     let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0_usize);
-    for (i, (tensor, target)) in model.tensors().iter().zip(&targets).enumerate() {
+    for (i, (tensor, target)) in model.tensors().iter().zip(targets).enumerate() {
         check_interrupt(progress)?;
         progress.tensor(&tensor.name);
         let (matrix_rows, cols) = tensor.matrix_shape()?;
         let elements = matrix_rows * cols;
         let slot = output.slot(i);
         let lost = match target.encode {
-            None => encode::copy(tensor, &slot, &mut output, progress).map(|()| None)?,
-            Some(format) => Some(encode::encode(tensor, format, recipe, &slot, &mut output, progress)?),
+            None => encode::copy(tensor, &slot, output, progress).map(|()| None)?,
+            Some(format) => Some(encode::encode(tensor, format, recipe, &slot, output, progress)?),
         };
         if let Some(lost) = lost {
             sums = sums.merge(lost);
@@ -113,14 +149,13 @@ pub fn quantize(
             remark: target.remark.clone(),
         });
     }
-    let file_bytes = output.commit()?;
     Ok(Conversion {
         tensor_rmse: tensor_rmse(&rows),
         overall: Fidelity::of(sums, count).into(),
         bytes_before: model.bytes(),
         bytes_after: rows.iter().map(|row| row.bytes_after).sum(),
         tensors: rows,
-        file_bytes,
+        file_bytes: 0,
     })
 }
 

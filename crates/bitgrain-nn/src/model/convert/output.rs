@@ -1,5 +1,6 @@
 //! `OutputFile`: the output of a conversion, a single file or shards with their index.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use bitgrain_files::{PartFile, same_file};
@@ -24,7 +25,29 @@ struct Shard {
     base: u64,
     len: u64,
     path: PathBuf,
-    file: PartFile,
+    file: Sink,
+}
+
+/// Destination of a file.
+#[derive(Debug)]
+enum Sink {
+    Disk(PartFile),
+    /// As long as the file will be.
+    Memory(Vec<u8>),
+}
+
+impl Sink {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Disk(file) => file.write_at(offset, bytes),
+            Self::Memory(all) => {
+                let start = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
+                let place = all.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len()));
+                place.ok_or(io::ErrorKind::FileTooLarge)?.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl OutputFile {
@@ -47,10 +70,40 @@ impl OutputFile {
         Ok(output)
     }
 
+    /// Lays out a single file in memory and writes its header. `path` is only a name.
+    pub(crate) fn in_memory(
+        path: &Path,
+        container: Container,
+        model: &ModelFile,
+        targets: &[Target],
+    ) -> Result<Self, ModelFileError> {
+        let FileLayout { header, slots, len } = match container {
+            Container::Gguf => layout::gguf(path, model, targets)?,
+            _ => layout::safetensors(path, model, model.tensors(), targets)?,
+        };
+        let too_large = |_| ModelFileError::io(path)(io::ErrorKind::OutOfMemory.into());
+        let bytes = usize::try_from(len).map_err(too_large)?;
+        let mut all = Vec::new();
+        all.try_reserve_exact(bytes).map_err(|_| ModelFileError::io(path)(io::ErrorKind::OutOfMemory.into()))?;
+        all.extend_from_slice(&header);
+        all.resize(bytes, 0);
+        let shard = Shard { base: 0, len, path: path.to_owned(), file: Sink::Memory(all) };
+        Ok(Self { files: vec![shard], slots, index: None })
+    }
+
+    /// Returns the bytes of a file in memory; empty for files on disk.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        let memory = |shard: Shard| match shard.file {
+            Sink::Memory(bytes) => Some(bytes),
+            Sink::Disk(_) => None,
+        };
+        self.files.into_iter().find_map(memory).unwrap_or_default()
+    }
+
     fn add(&mut self, path: &Path, model: &ModelFile, layout: FileLayout) -> Result<(), ModelFileError> {
         ensure_not_input(path, model)?;
         let base = self.files.last().map_or(0, |shard| shard.base + shard.len);
-        let mut file = PartFile::create(path).map_err(ModelFileError::io(path))?;
+        let mut file = Sink::Disk(PartFile::create(path).map_err(ModelFileError::io(path))?);
         file.write_at(0, &layout.header).map_err(ModelFileError::io(path))?;
         self.files.push(Shard { base, len: layout.len, path: path.to_owned(), file });
         self.slots.extend(layout.slots.iter().map(|slot| slot.shifted_by(base)));
@@ -110,14 +163,18 @@ impl OutputFile {
     pub(crate) fn commit(mut self) -> Result<u64, ModelFileError> {
         let total = self.files.iter().map(|shard| shard.len).sum();
         for shard in &self.files {
-            shard.file.seal(shard.len).map_err(ModelFileError::io(&shard.path))?;
+            if let Sink::Disk(file) = &shard.file {
+                file.seal(shard.len).map_err(ModelFileError::io(&shard.path))?;
+            }
         }
         if let Some((path, file, text)) = &mut self.index {
             file.write_at(0, text).map_err(ModelFileError::io(&*path))?;
             file.seal(text.len() as u64).map_err(ModelFileError::io(&*path))?;
         }
         for shard in self.files {
-            shard.file.publish().map_err(ModelFileError::io(&shard.path))?;
+            if let Sink::Disk(file) = shard.file {
+                file.publish().map_err(ModelFileError::io(&shard.path))?;
+            }
         }
         if let Some((path, file, _)) = self.index {
             file.publish().map_err(ModelFileError::io(&path))?;

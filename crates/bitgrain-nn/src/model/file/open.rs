@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use wildmatch::WildMatch;
 
@@ -79,21 +80,21 @@ impl ModelFile {
         let (container, (mut metadata, tensors)) = if weights.extension().is_some_and(|e| e == "json") {
             (Container::Safetensors, safetensors::read_sharded(&weights)?)
         } else {
-            let file = MappedFile::open(&weights).map_err(ModelFileError::io(&weights))?;
-            let start = file.map_all().map_err(ModelFileError::io(file.path()))?;
-            let container =
-                kind(&start, &weights).ok_or_else(|| ModelFileError::NotAModel { path: weights.clone() })?;
-            drop(start);
-            let read = match container {
-                Container::Gguf => gguf::read(file)?,
-                Container::Safetensors => safetensors::read(file)?,
-                Container::Npy => numpy::read_npy(file)?,
-                Container::Npz => numpy::read_npz(file)?,
-            };
-            (container, read)
+            read(MappedFile::open(&weights).map_err(ModelFileError::io(&weights))?)?
         };
         metadata.architecture = folder::architecture(&weights);
         Ok(Self { path: weights, container, ..Self::of(tensors, metadata) })
+    }
+
+    /// Opens the content of a GGUF, safetensors, npy or npz file in memory. `name` appears in error messages, and an npy
+    /// array is named after it.
+    ///
+    /// # Errors
+    /// Returns [`ModelFileError::NotAModel`], or the error of the container's parser.
+    pub fn from_bytes(name: impl AsRef<Path>, bytes: impl Into<Arc<[u8]>>) -> Result<Self, ModelFileError> {
+        let path = name.as_ref();
+        let (container, (metadata, tensors)) = read(MappedFile::from_bytes(path, bytes))?;
+        Ok(Self { path: path.to_owned(), container, ..Self::of(tensors, metadata) })
     }
 
     /// Creates a model from tensors in memory, as if read from a safetensors file. If several tensors have the same
@@ -175,6 +176,21 @@ impl ModelFile {
     pub fn bytes(&self) -> u64 {
         self.tensors.iter().map(ModelTensor::bytes).sum()
     }
+}
+
+/// Reads the header of a file of any container.
+fn read(file: MappedFile) -> Result<(Container, (ModelMetadata, Vec<ModelTensor>)), ModelFileError> {
+    let start = file.map_all().map_err(ModelFileError::io(file.path()))?;
+    let container =
+        kind(&start, file.path()).ok_or_else(|| ModelFileError::NotAModel { path: file.path().to_owned() })?;
+    drop(start);
+    let read = match container {
+        Container::Gguf => gguf::read(file)?,
+        Container::Safetensors => safetensors::read(file)?,
+        Container::Npy => numpy::read_npy(file)?,
+        Container::Npz => numpy::read_npz(file)?,
+    };
+    Ok((container, read))
 }
 
 /// Counts the characters in the common prefix and suffix of two names, without overlap.

@@ -125,14 +125,21 @@ impl Network {
     /// its position.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NetworkFileError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(ModelFileError::io(path)).map_err(NetworkFileError::io)?;
+        Self::from_bytes(&fs::read(path).map_err(ModelFileError::io(path)).map_err(NetworkFileError::io)?)
+    }
+
+    /// Parses a file of either format, which is detected from its content.
+    ///
+    /// # Errors
+    /// Returns a [`NetworkFileError`] with the defect and its position.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetworkFileError> {
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') && bytes.get(8) != Some(&b'{') {
-            return Self::from_json(&bytes);
+            return Self::from_json(bytes);
         }
         // The length of a safetensors header can also start with this byte, so check what follows.
-        if bytes.first() == Some(&b'{') && json::looks_like(&bytes) {
-            return Self::from_json(&bytes);
+        if bytes.first() == Some(&b'{') && json::looks_like(bytes) {
+            return Self::from_json(bytes);
         }
-        Self::from_safetensors(&bytes)
+        Self::from_safetensors(bytes)
     }
 }
