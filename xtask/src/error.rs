@@ -35,6 +35,11 @@ pub(crate) enum TaskError {
     BrokenLinks { links: Vec<String> },
     #[error("not in docs/SUMMARY.md: {}; add a line for each", pages.join(", "))]
     Unlisted { pages: Vec<String> },
+    #[error(
+        "no compiler for {triple}: neither the active toolchain nor Debian's has its standard library; run `rustup target \
+         add {triple}`, or as root `cargo xtask test --platforms`"
+    )]
+    NoTarget { triple: &'static str },
     #[error("cannot write the result: {0}")]
     Output(#[from] io::Error),
 }

@@ -1,5 +1,5 @@
-//! Commands of the project: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `parameters`, `charts` and
-//! `docs`, from any directory of the checkout.
+//! Commands of the project: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `parameters`, `charts`,
+//! `docs` and `site`, from any directory of the checkout.
 //!
 //! Exit codes are 0 for success, 1 if a command of the task failed, and 2 if the task could not run.
 
@@ -7,6 +7,7 @@ mod charts;
 mod cmd;
 mod environment;
 mod error;
+mod npm;
 mod oracles;
 mod package;
 mod parameters;
@@ -37,6 +38,7 @@ enum Cli {
     Parameters(cmd::parameters::Args),
     Charts(cmd::charts::Args),
     Docs(cmd::docs::Args),
+    Site(cmd::site::Args),
 }
 
 fn main() -> ExitCode {
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Cli::Parameters(args) => cmd::parameters::run(&args),
         Cli::Charts(args) => cmd::charts::run(&args),
         Cli::Docs(args) => cmd::docs::run(&args, out),
+        Cli::Site(args) => cmd::site::run(&args, out),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

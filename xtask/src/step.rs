@@ -24,6 +24,12 @@ impl Step {
         Self::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
 
+    /// Runs the command in another folder.
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+        self.0.current_dir(folder);
+        self
+    }
+
     pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.0.args(args);
         self

@@ -178,6 +178,22 @@ impl Model {
         options::write(&stats(self.0.tensor(name).map_err(js)?, &()).map_err(js)?)
     }
 
+    /// Chooses formats for a goal without converting the model: measures every tensor in every candidate format.
+    #[wasm_bindgen(unchecked_return_type = "Plan")]
+    pub fn plan(
+        &self,
+        output: &str,
+        #[wasm_bindgen(unchecked_param_type = "QuantizeOptions")] options: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "OnProgress")] on_progress: Option<Function>,
+    ) -> Result<JsValue> {
+        let options: QuantizeOptions = options::read(&options)?;
+        let container = Container::of_output(Path::new(output)).map_err(js)?;
+        match callback::with(on_progress, || options.recipe(&self.0, container))? {
+            (_, Some(plan)) => options::write(&plan),
+            (_, None) => Err(js("invalid options: a plan needs a goal; give `budget` or `maxRmse`")),
+        }
+    }
+
     /// Quantizes the model. `output` is the name of the result: `.gguf` or `.safetensors`.
     pub fn quantize(
         &self,

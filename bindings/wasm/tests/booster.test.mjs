@@ -1,7 +1,7 @@
 // Boosted trees in Node: training, prediction, files of other libraries, bad input.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { Booster, Table } from "bitgrain";
@@ -12,7 +12,9 @@ const bytesOf = (text) => new TextEncoder().encode(text);
 const refuses = (work, message) => assert.throws(work, (error) => error instanceof Error && message.test(error.message));
 
 const rows = 600;
-const features = Float32Array.from({ length: rows * 3 }, (_, i) => Math.sin(i * 1.7) * 10);
+let state = 1;
+const random = () => (state = (state * 48271) % 2147483647) / 2147483647;
+const features = Float32Array.from({ length: rows * 3 }, () => random() * 20 - 10);
 const numbers = Float32Array.from({ length: rows }, (_, i) => features[3 * i] * 2 + features[3 * i + 1]);
 const classes = Float32Array.from(numbers, (x) => (x > 0 ? 1 : 0));
 
@@ -72,7 +74,7 @@ test("tables are trained on by name, also gzipped", () => {
   const zipped = Booster.trainTable(new Table(gzipSync(csv), "homes.csv.gz"), { target: "kind", n_estimators: 10 });
   assert.deepEqual(zipped.save(), booster.save());
   const predicted = booster.predictTable(table);
-  assert.ok(predicted[1] > 0.9 && predicted[0] < 0.1);
+  assert.ok(predicted[1] > 0.7 && predicted[0] < 0.3);
   assert.match(booster.predictCsv(table), /^prediction\n0\.\d+\n0\.\d+\n/);
   refuses(() => booster.predictTable(new Table(bytesOf("size\n1\n"), "x.csv")), /city/);
   const without = Booster.trainTable(table, { target: "kind", ignore: ["size"], n_estimators: 2 });
@@ -97,14 +99,16 @@ test("models of other libraries predict as they do", () => {
 });
 
 test("golden model files are read and written with the same bytes", () => {
-  for (const name of ["v1_binary"]) {
-    const bytes = read(`models/${name}.bin`);
-    assert.deepEqual(Booster.load(bytes).save(), bytes);
+  const names = readdirSync(new URL("models/", vectors)).filter((name) => name.endsWith(".bitgrain"));
+  assert.ok(names.length >= 3);
+  for (const name of names) {
+    const bytes = read(`models/${name}`);
+    assert.deepEqual(Booster.load(bytes).save(), bytes, name);
   }
 });
 
 test("every truncation and every flipped byte of a model is an error or a model", () => {
-  const bytes = read("models/v1_binary.bin");
+  const bytes = read("models/v1_binary.bitgrain");
   for (let end = 0; end < bytes.length; end += 1) refuses(() => Booster.load(bytes.slice(0, end)), /./);
   for (let at = 0; at < bytes.length; at += 1) {
     const flipped = bytes.slice();

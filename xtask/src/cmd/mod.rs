@@ -7,5 +7,6 @@ pub(crate) mod docs;
 pub(crate) mod fuzz;
 pub(crate) mod lint;
 pub(crate) mod parameters;
+pub(crate) mod site;
 pub(crate) mod test;
 pub(crate) mod testing;

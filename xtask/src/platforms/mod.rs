@@ -1,4 +1,4 @@
-//! Tests on other platforms: AArch64 and s390x under QEMU, WebAssembly in Node.
+//! Tests on other platforms: AArch64 and s390x under QEMU, WebAssembly in Node, the npm package in Node and Chromium.
 //!
 //! A platform needs a compiler with its standard library, a linker and an emulator. Missing parts are installed from
 //! Debian's packages where this process may do so; otherwise the platform is skipped with a message.
@@ -10,7 +10,10 @@ mod toolchain;
 use std::io::Write;
 
 use crate::error::TaskError;
+use crate::npm;
+pub(crate) use packages::install;
 use platform::PLATFORMS;
+pub(crate) use toolchain::Toolchain;
 
 /// Outcome of a platform whose tests did not fail.
 enum Outcome {
@@ -30,15 +33,32 @@ pub(crate) fn test(out: &mut impl Write) -> Result<(), TaskError> {
             Outcome::Skipped(reason) => format!("{}: skipped; {reason}", platform.name),
         });
     }
+    lines.extend(package()?);
     for line in lines {
         writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
+/// Tests the npm package in Node and its page in Chromium; returns a line for each. The compiler and Node were installed
+/// for the tests of WebAssembly.
+fn package() -> Result<[String; 2], TaskError> {
+    let Some(toolchain) = Toolchain::find(npm::TRIPLE) else {
+        return Ok(["npm", "browser"].map(|name| format!("{name}: skipped; no compiler for {}", npm::TRIPLE)));
+    };
+    let package = npm::build(toolchain)?;
+    npm::test_node()?;
+    let page = npm::write_page(&package, &npm::folder()?)?;
+    let browser = match npm::test_browser(&page)? {
+        None => "browser: passed (the playground in Chromium against the native command)".to_owned(),
+        Some(reason) => format!("browser: skipped; {reason}"),
+    };
+    Ok(["npm: passed (the package in Node)".to_owned(), browser])
+}
+
 /// Returns the sentence that ends a run without these platforms.
 pub(crate) fn not_tested() -> String {
-    let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.name).collect();
+    let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.name).chain(["npm", "browser"]).collect();
     format!("not tested on {}; `cargo xtask test --platforms` adds them", names.join(", "))
 }
 
@@ -49,6 +69,9 @@ mod tests {
     #[test]
     fn a_run_without_platforms_names_each_of_them_and_the_option() {
         let sentence = not_tested();
-        assert!(["aarch64", "wasm32", "s390x", "--platforms"].iter().all(|word| sentence.contains(word)), "{sentence}");
+        assert!(
+            ["aarch64", "wasm32", "s390x", "npm", "browser", "--platforms"].iter().all(|word| sentence.contains(word)),
+            "{sentence}"
+        );
     }
 }

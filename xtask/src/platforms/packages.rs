@@ -3,7 +3,7 @@
 use crate::step::Step;
 
 /// Installs packages if this process may: as root, on a system with `apt-get`. The caller checks the result.
-pub(super) fn install(packages: &[&str]) {
+pub(crate) fn install(packages: &[&str]) {
     let is_root = Step::new("id").args(["-u"]).output().is_some_and(|id| id.trim() == "0");
     if !is_root || !Step::new("apt-get").args(["--version"]).succeeds() {
         return;

@@ -1,14 +1,14 @@
 //! Compilers for other targets: the active toolchain, or Debian's compiler with the source of its standard library.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::TaskError;
 use crate::step::{Step, target};
 
 /// A compiler with the standard library of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Toolchain {
+pub(crate) enum Toolchain {
     /// The toolchain that runs this program; it has the compiled standard library.
     Active,
     /// Debian's compiler, which compiles the standard library from its source. Takes about two CPU minutes more.
@@ -17,10 +17,10 @@ pub(super) enum Toolchain {
 
 impl Toolchain {
     /// Debian packages of [`Toolchain::Debian`].
-    pub(super) const PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
+    pub(crate) const PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
 
     /// Returns a toolchain for a target, or `None` if neither is installed.
-    pub(super) fn find(triple: &str) -> Option<Self> {
+    pub(crate) fn find(triple: &str) -> Option<Self> {
         if active_has(triple) {
             return Some(Self::Active);
         }
@@ -35,12 +35,11 @@ impl Toolchain {
     ///
     /// # Errors
     /// Returns [`TaskError::Output`] if the target folder is unknown.
-    pub(super) fn cargo(self) -> Result<Step, TaskError> {
+    pub(crate) fn cargo(self) -> Result<Step, TaskError> {
         if self == Self::Active {
             return Ok(Step::cargo());
         }
-        // Another compiler version would rebuild everything in the common folder.
-        let folder = target()?.join("debian");
+        let folder = self.folder()?;
         Ok(Step::new("/usr/bin/cargo")
             .env("PATH", "/usr/bin:/bin")
             .env("RUSTC", "/usr/bin/rustc")
@@ -49,8 +48,17 @@ impl Toolchain {
             .env("CARGO_TARGET_DIR", &folder.to_string_lossy()))
     }
 
+    /// Returns cargo's target folder with this toolchain.
+    ///
+    /// # Errors
+    /// Returns [`TaskError::Output`] if the target folder is unknown.
+    pub(crate) fn folder(self) -> Result<PathBuf, TaskError> {
+        // Another compiler version would rebuild everything in the common folder.
+        if self == Self::Active { target() } else { Ok(target()?.join("debian")) }
+    }
+
     /// Returns the last arguments of every cargo command.
-    pub(super) fn arguments(self) -> &'static [&'static str] {
+    pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Active => &[],
             Self::Debian => &["-Zbuild-std"],

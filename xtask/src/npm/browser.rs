@@ -1,0 +1,58 @@
+//! Tests of the playground in a real browser.
+
+use std::fs;
+use std::path::Path;
+
+use super::{folder, node, url};
+use crate::error::TaskError;
+use crate::platforms::install;
+use crate::site::files;
+use crate::step::{Step, built, root};
+
+/// The library that drives the browser.
+const DRIVER: &str = "playwright-core@1.65";
+
+/// Debian's package and its program.
+const BROWSER: &str = "chromium";
+
+/// Tests the page in headless Chromium. Returns the reason if the browser or its driver cannot be installed.
+///
+/// # Errors
+/// Returns [`TaskError::Failed`] if a test fails.
+pub(crate) fn test(page: &Path) -> Result<Option<String>, TaskError> {
+    let has_browser = || Step::new(BROWSER).args(["--version"]).succeeds();
+    if !has_browser() {
+        install(&[BROWSER]);
+        if !has_browser() {
+            return Ok(Some(format!("install {BROWSER} to add it")));
+        }
+    }
+    let folder = folder()?;
+    if !has_driver(&folder) {
+        let quiet = ["--no-audit", "--no-fund", "--silent", "--ignore-scripts", "--no-save", "--no-package-lock"];
+        let npm = Step::new("npm").in_folder(&folder).args(["install", DRIVER]).args(quiet);
+        // npm removes packages that no package.json names, the one under test included.
+        let kept = folder.join("kept");
+        fs::rename(folder.join("node_modules/bitgrain"), &kept)?;
+        let installed = npm.run();
+        fs::create_dir_all(folder.join("node_modules"))?;
+        fs::rename(kept, folder.join("node_modules/bitgrain"))?;
+        if installed.is_err() || !has_driver(&folder) {
+            return Ok(Some(format!("`npm install {DRIVER}` failed; install it to add the browser")));
+        }
+    }
+    let tests = folder.join("browser");
+    files::remove(&tests)?;
+    files::copy(&root().join("bindings/wasm/browser"), &tests)?;
+    // The command line gives the reference results.
+    Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]).run()?;
+    let command = built()?.join(format!("bitgrain{}", std::env::consts::EXE_SUFFIX));
+    let page = format!("file://{}", page.canonicalize()?.display());
+    let step = node(&folder).env("BITGRAIN_PAGE", &page).env("BITGRAIN", &command.to_string_lossy());
+    step.env("BITGRAIN_SPEC", &url(&root().join("spec"))?).args(["--test", "browser/page.test.mjs"]).run()?;
+    Ok(None)
+}
+
+fn has_driver(folder: &Path) -> bool {
+    folder.join("node_modules/playwright-core/package.json").is_file()
+}
