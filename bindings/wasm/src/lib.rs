@@ -25,7 +25,7 @@ mod model;
 mod network;
 #[cfg(feature = "json")]
 mod options;
-#[cfg(any(feature = "nn", feature = "store"))]
+#[cfg(feature = "nn")]
 mod source;
 #[cfg(feature = "store")]
 mod store;

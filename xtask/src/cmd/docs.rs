@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
 
 /// Documents the public items of the published crates.
 fn rustdoc() -> Step {
-    let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "bitgrain-cli", "xtask"];
+    let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "bitgrain-wasm", "bitgrain-cli", "xtask"];
     Step::cargo()
         .args(["doc", "--workspace", "--no-deps", "--all-features", "--locked"])
         .args(unpublished.into_iter().flat_map(|name| ["--exclude", name]))

@@ -17,7 +17,7 @@ pub(crate) fn run(_args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     Step::cargo().args(clippy).run()?;
     // Unpublished crates have no rendered documentation.
-    let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "xtask"]
+    let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "bitgrain-wasm", "xtask"]
         .into_iter()
         .flat_map(|name| ["--exclude", name]);
     Step::cargo()

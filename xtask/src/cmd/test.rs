@@ -19,7 +19,8 @@ use crate::step::Step;
 ///
 /// Property tests draw the same cases in every run. Set PROPTEST_RNG_SEED to draw others.
 ///
-/// With `--platforms`, only the tests on other platforms run: AArch64 and s390x under QEMU, WebAssembly in Node. As root
+/// With `--platforms`, only the tests on other platforms run: AArch64 and s390x under QEMU, WebAssembly in Node, the npm
+/// package in Node and the playground in Chromium. As root
 /// on Debian, missing compilers and emulators are installed; a platform without them is skipped with a message.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

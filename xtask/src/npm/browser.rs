@@ -49,7 +49,9 @@ pub(crate) fn test(page: &Path) -> Result<Option<String>, TaskError> {
     let command = built()?.join(format!("bitgrain{}", std::env::consts::EXE_SUFFIX));
     let page = format!("file://{}", page.canonicalize()?.display());
     let step = node(&folder).env("BITGRAIN_PAGE", &page).env("BITGRAIN", &command.to_string_lossy());
-    step.env("BITGRAIN_SPEC", &url(&root().join("spec"))?).args(["--test", "browser/page.test.mjs"]).run()?;
+    step.env("BITGRAIN_SPEC", &url(&root().join("spec"))?)
+        .args(["--test", "browser/page.test.mjs", "browser/store.test.mjs"])
+        .run()?;
     Ok(None)
 }
 

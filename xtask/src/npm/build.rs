@@ -44,8 +44,10 @@ fn compile(toolchain: Toolchain, features: &[&str]) -> Result<(), TaskError> {
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C target-feature=+simd128");
     if toolchain == Toolchain::Debian {
         step = step.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-22");
+        // Without the library of tests, and without the panic runtime that unwinds.
+        step = step.args(["-Zbuild-std=core,alloc,std,panic_abort"]);
     }
-    step.args(toolchain.arguments()).run()
+    step.run()
 }
 
 /// Generates the JavaScript and TypeScript files of a module.

@@ -1,6 +1,7 @@
 //! `TensorStore`: tensors at rest.
 
 mod clock;
+mod opfs;
 mod settings;
 
 use std::sync::Arc;
@@ -12,15 +13,21 @@ use wasm_bindgen::prelude::*;
 use crate::error::{Result, js};
 use crate::options;
 use clock::DateClock;
+use opfs::{Pool, SLOTS};
 use settings::{MetaReport, PutSettings, StatsReport};
 
 /// A store of tensors, whose precision follows their use within a known error bound.
 #[wasm_bindgen]
-pub struct TensorStore(Option<Store>);
+pub struct TensorStore {
+    /// `None` after `close`.
+    store: Option<Store>,
+    /// Files of a store in the private file system. Dropped after the store, which writes to them when it is closed.
+    pool: Option<Pool>,
+}
 
 impl std::fmt::Debug for TensorStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TensorStore").field("open", &self.0.is_some()).finish()
+        f.debug_struct("TensorStore").field("open", &self.store.is_some()).finish_non_exhaustive()
     }
 }
 
@@ -29,7 +36,24 @@ impl TensorStore {
     /// Creates an empty store in memory.
     #[wasm_bindgen(js_name = inMemory)]
     pub fn in_memory() -> Result<Self> {
-        Self::open_on(Arc::new(MemoryFolder::default()), StoreConfig::default().segment_bytes)
+        Self::open_on(Arc::new(MemoryFolder::default()), None)
+    }
+
+    /// Opens a store in the private file system of the page's origin, or creates it. Only workers can do this, and only one
+    /// at a time.
+    #[wasm_bindgen(js_name = openPrivate)]
+    pub async fn open_private(name: String) -> Result<Self> {
+        let pool = Pool::open(&name, SLOTS).await?;
+        Self::open_on(pool.storage(), Some(pool))
+    }
+
+    /// Makes room for at least `files` files in the private file system. A store has a file for every 64 MB, and needs a few
+    /// more.
+    pub async fn reserve(&mut self, files: u32) -> Result<()> {
+        match &self.pool {
+            Some(pool) => pool.reserve(files).await,
+            None => Ok(()),
+        }
     }
 
     /// Stores a tensor under an id and returns the tier, the bits and the error bound that it got.
@@ -103,7 +127,9 @@ impl TensorStore {
 
     /// Closes the store; later calls throw.
     pub fn close(&mut self) -> Result<()> {
-        self.0.take().map_or(Ok(()), |store| store.close().map_err(js))
+        let closed = self.store.take().map_or(Ok(()), |store| store.close().map_err(js));
+        self.pool = None;
+        closed
     }
 
     /// Number of tensors.
@@ -114,13 +140,13 @@ impl TensorStore {
 }
 
 impl TensorStore {
-    fn open_on(storage: Arc<dyn Storage>, segment_bytes: u64) -> Result<Self> {
-        let config = StoreConfig { clock: Arc::new(DateClock), segment_bytes, ..StoreConfig::default() };
-        Store::open_on(storage, config).map(|store| Self(Some(store))).map_err(js)
+    fn open_on(storage: Arc<dyn Storage>, pool: Option<Pool>) -> Result<Self> {
+        let config = StoreConfig { clock: Arc::new(DateClock), ..StoreConfig::default() };
+        Ok(Self { store: Some(Store::open_on(storage, config).map_err(js)?), pool })
     }
 
     fn store(&self) -> Result<&Store> {
-        self.0.as_ref().ok_or_else(|| js("the store is closed; open it again"))
+        self.store.as_ref().ok_or_else(|| js("the store is closed; open it again"))
     }
 }
 
