@@ -2,7 +2,6 @@
 
 import { short } from "./page.js";
 
-const WIDTH = 640;
 const HEIGHT = 240;
 const LEFT = 56;
 const BOTTOM = 28;
@@ -16,21 +15,23 @@ function svg(name, attributes = {}, text) {
   return made;
 }
 
-function canvas(title) {
-  const image = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+// As wide as its place, so that text has its size on a phone as well.
+function canvas(place, title) {
+  const width = Math.max(240, Math.min(900, place.clientWidth || 640));
+  const image = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img" });
   image.append(svg("title", {}, title));
-  return image;
+  return [image, width];
 }
 
-function axes(image, [x0, x1], [y0, y1], xName, showX = short, showY = short) {
+function axes(image, width, [x0, x1], [y0, y1], xName, showX = short, showY = short) {
   const bottom = HEIGHT - BOTTOM;
-  image.append(svg("path", { class: "axis", fill: "none", d: `M${LEFT},${TOP}V${bottom}H${WIDTH - RIGHT}` }));
+  image.append(svg("path", { class: "axis", fill: "none", d: `M${LEFT},${TOP}V${bottom}H${width - RIGHT}` }));
   const label = (x, y, anchor, text) => image.append(svg("text", { x, y, "text-anchor": anchor }, text));
   label(LEFT - 6, TOP + 9, "end", showY(y1));
   label(LEFT - 6, bottom, "end", showY(y0));
   label(LEFT, HEIGHT - 8, "start", showX(x0));
-  label(WIDTH - RIGHT, HEIGHT - 8, "end", showX(x1));
-  label((LEFT + WIDTH) / 2, HEIGHT - 8, "middle", xName);
+  label(width - RIGHT, HEIGHT - 8, "end", showX(x1));
+  label((LEFT + width) / 2, HEIGHT - 8, "middle", xName);
 }
 
 const range = (values) => {
@@ -40,18 +41,18 @@ const range = (values) => {
 
 // Draws lines of `[x, y]` points; `marked` is a point to emphasize.
 export function lines(place, { title, series, xName, showX, showY, marked }) {
-  const image = canvas(title);
+  const [image, width] = canvas(place, title);
   const points = series.flatMap(({ points }) => points);
   const [xs, ys] = [range(points.map(([x]) => x)), range(points.map(([, y]) => y))];
-  axes(image, xs, ys, xName, showX, showY);
+  axes(image, width, xs, ys, xName, showX, showY);
   const at = ([x, y]) => [
-    LEFT + ((x - xs[0]) / (xs[1] - xs[0])) * (WIDTH - LEFT - RIGHT),
+    LEFT + ((x - xs[0]) / (xs[1] - xs[0])) * (width - LEFT - RIGHT),
     TOP + (1 - (y - ys[0]) / (ys[1] - ys[0])) * (HEIGHT - TOP - BOTTOM),
   ];
   series.forEach(({ name, points }, index) => {
     const kind = index === 0 ? "first" : "second";
     image.append(svg("polyline", { class: kind, points: points.map((point) => at(point).join()).join(" ") }));
-    const label = { class: `label-${kind}`, x: WIDTH - RIGHT, y: TOP + 12 + 16 * index, "text-anchor": "end" };
+    const label = { class: `label-${kind}`, x: width - RIGHT, y: TOP + 12 + 16 * index, "text-anchor": "end" };
     image.append(svg("text", label, name));
   });
   if (marked) {
@@ -63,14 +64,14 @@ export function lines(place, { title, series, xName, showX, showY, marked }) {
 
 // Draws counts of equal bins from `low` to `high`.
 export function histogram(place, { title, counts, low, high }) {
-  const image = canvas(title);
+  const [image, width] = canvas(place, title);
   const most = Math.max(...counts, 1);
-  const width = (WIDTH - LEFT - RIGHT) / counts.length;
-  axes(image, [low, high], [0, most], "value");
+  const step = (width - LEFT - RIGHT) / counts.length;
+  axes(image, width, [low, high], [0, most], "value");
   counts.forEach((count, bin) => {
     const height = (count / most) * (HEIGHT - TOP - BOTTOM);
-    const place = { x: LEFT + bin * width + 0.5, y: HEIGHT - BOTTOM - height, width: width - 1, height };
-    image.append(svg("rect", { class: "bar", ...place }));
+    const box = { x: LEFT + bin * step + 0.5, y: HEIGHT - BOTTOM - height, width: step - 1, height };
+    image.append(svg("rect", { class: "bar", ...box }));
   });
   place.replaceChildren(image);
 }

@@ -13,7 +13,7 @@ const waiting = new Map();
 // Starts a worker from the text in the page. A page without a server cannot load one from a file.
 function start() {
   const source = element("worker-source").textContent.replaceAll("<\\/script", "</script");
-  worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" });
+  worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   worker.onmessage = ({ data: { id, progress, result, error } }) => {
     const request = waiting.get(id);
     if (!request) return;

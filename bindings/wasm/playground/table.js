@@ -68,7 +68,6 @@ async function train(event) {
   event.preventDefault();
   const rounds = [];
   let drawn = 0;
-  const controls = { train: true, cancel: false, "train-progress": false };
   element("train").disabled = true;
   element("cancel").hidden = element("train-progress").hidden = false;
   try {
@@ -91,7 +90,7 @@ async function train(event) {
     tell("table-status", `${result.summary}; trained in ${seconds} s. The model file has ${result.model.length.toLocaleString("en")} bytes.`);
   } finally {
     element("train").disabled = false;
-    element("cancel").hidden = element("train-progress").hidden = controls.train;
+    element("cancel").hidden = element("train-progress").hidden = true;
   }
 }
 

@@ -1,6 +1,6 @@
 // The worker of the page: holds the table, the model and the network, and calls the package, whose script precedes this one.
 
-import initialize, { Booster, Model, Network, Table, backend, initSync, version } from "bitgrain/init";
+import { Booster, Model, Network, Table, backend, initSync, version } from "bitgrain/init";
 
 let table;
 let booster;

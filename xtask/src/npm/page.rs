@@ -24,10 +24,11 @@ const WORKER: [&str; 1] = ["worker.js"];
 pub(crate) fn write(package: &Path, folder: &Path) -> Result<PathBuf, TaskError> {
     let source = root().join("bindings/wasm/playground");
     let joined = |names: &[&str]| -> Result<String, TaskError> {
-        let texts = names.iter().map(|name| read(&source.join(name))).collect::<Result<Vec<_>, _>>()?;
-        Ok(texts.iter().flat_map(|text| text.lines()).filter(|line| !is_import(line)).map(exported).collect())
+        let scripts = names.iter().map(|name| Ok(scoped(&read(&source.join(name))?)));
+        Ok(scripts.collect::<Result<Vec<_>, TaskError>>()?.concat())
     };
-    let worker = format!("{}\n{}", read(&package.join("bitgrain.js"))?, joined(&WORKER)?);
+    let worker =
+        format!("\"use strict\";\n{}{}", without_exports(&read(&package.join("bitgrain.js"))?), joined(&WORKER)?);
     let module = base64(&fs::read(package.join("bitgrain_bg.wasm"))?);
     let network = base64(&fs::read(digits()?)?);
     let mut page = read(&source.join("index.html"))?;
@@ -47,13 +48,31 @@ pub(crate) fn write(package: &Path, folder: &Path) -> Result<PathBuf, TaskError>
     Ok(path)
 }
 
-/// Returns whether a line imports another script, which is part of the same one here.
-fn is_import(line: &str) -> bool {
-    line.starts_with("import ")
+/// Makes the package's script a classic one: Chromium does not start workers from modules in a page without a server.
+fn without_exports(script: &str) -> String {
+    let lines = script.lines().filter(|line| !line.starts_with("export {"));
+    lines.flat_map(|line| [line.strip_prefix("export ").unwrap_or(line), "\n"]).collect()
 }
 
-fn exported(line: &str) -> String {
-    format!("{}\n", line.strip_prefix("export ").unwrap_or(line))
+/// Gives a script a scope of its own, as a module has, in which the exports of the scripts before it are visible.
+fn scoped(script: &str) -> String {
+    let mut exports = Vec::new();
+    let mut body = String::new();
+    for line in script.lines().filter(|line| !line.starts_with("import ")) {
+        let exported = line.strip_prefix("export ");
+        if let Some(declaration) = exported {
+            let words = declaration.split(|c: char| !c.is_alphanumeric() && c != '_');
+            exports
+                .extend(words.map(str::to_owned).find(|word| !["async", "function", "const"].contains(&word.as_str())));
+        }
+        body += exported.unwrap_or(line);
+        body.push('\n');
+    }
+    match exports.join(", ") {
+        // In a block, so that the last script may await.
+        names if names.is_empty() => format!("{{\n{body}}}\n"),
+        names => format!("const {{ {names} }} = (() => {{\n{body}return {{ {names} }};\n}})();\n"),
+    }
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -79,6 +98,17 @@ mod tests {
             ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes())),
             ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]
         );
+    }
+
+    #[test]
+    fn scripts_keep_their_names_to_themselves() {
+        let script =
+            scoped("import { x } from \"./x.js\";\nlet state;\nexport async function f() {}\nexport const g = 1;\n");
+        assert_eq!(
+            script,
+            "const { f, g } = (() => {\nlet state;\nasync function f() {}\nconst g = 1;\nreturn { f, g };\n})();\n"
+        );
+        assert_eq!(scoped("await 1;\n"), "{\nawait 1;\n}\n");
     }
 
     #[test]
