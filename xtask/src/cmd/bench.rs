@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::charts;
 use crate::error::TaskError;
+use crate::npm;
 use crate::speed;
 use crate::step::Step;
 
@@ -17,8 +18,8 @@ use crate::step::Step;
 /// skipped. Measure on an idle machine, and quote ratios. For the options of the benchmark program, run `cargo xtask
 /// bench codec -- --help`.
 ///
-/// Two more suites measure the kernels without other libraries: `wasm` in Node, with and without `simd128`, and
-/// `instructions` counts the instructions of NEON and AVX2 under QEMU.
+/// Three more suites have no other libraries: `wasm` times the kernels in Node, with and without `simd128`, `npm` times the npm
+/// package in Node and Chromium, and `instructions` counts the instructions of NEON and AVX2 under QEMU.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Suite to run [default: all]
@@ -31,6 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     match args.suite.as_deref() {
         Some("wasm") => return speed::wasm(),
+        Some("npm") => return npm::bench(),
         Some("instructions") => return speed::instructions(out),
         _ => {}
     }

@@ -20,26 +20,9 @@ const BROWSER: &str = "chromium";
 /// # Errors
 /// Returns [`TaskError::Failed`] if a test fails.
 pub(crate) fn test(page: &Path) -> Result<Option<String>, TaskError> {
-    let has_browser = || Step::new(BROWSER).args(["--version"]).succeeds();
-    if !has_browser() {
-        install(&[BROWSER]);
-        if !has_browser() {
-            return Ok(Some(format!("install {BROWSER} to add it")));
-        }
-    }
     let folder = folder()?;
-    if !has_driver(&folder) {
-        let quiet = ["--no-audit", "--no-fund", "--silent", "--ignore-scripts", "--no-save", "--no-package-lock"];
-        let npm = Step::new("npm").in_folder(&folder).args(["install", DRIVER]).args(quiet);
-        // npm removes packages that no package.json names, the one under test included.
-        let kept = folder.join("kept");
-        fs::rename(folder.join("node_modules/bitgrain"), &kept)?;
-        let installed = npm.run();
-        fs::create_dir_all(folder.join("node_modules"))?;
-        fs::rename(kept, folder.join("node_modules/bitgrain"))?;
-        if installed.is_err() || !has_driver(&folder) {
-            return Ok(Some(format!("`npm install {DRIVER}` failed; install it to add the browser")));
-        }
+    if let Some(reason) = find_or_install(&folder)? {
+        return Ok(Some(reason));
     }
     let tests = folder.join("browser");
     files::remove(&tests)?;
@@ -53,6 +36,32 @@ pub(crate) fn test(page: &Path) -> Result<Option<String>, TaskError> {
         .args(["--test", "browser/page.test.mjs", "browser/store.test.mjs"])
         .run()?;
     Ok(None)
+}
+
+/// Installs the browser and its driver if they are missing. Returns the reason if that fails.
+///
+/// # Errors
+/// Returns [`TaskError::Output`] if the package cannot be moved.
+pub(super) fn find_or_install(folder: &Path) -> Result<Option<String>, TaskError> {
+    let has_browser = || Step::new(BROWSER).args(["--version"]).succeeds();
+    if !has_browser() {
+        install(&[BROWSER]);
+        if !has_browser() {
+            return Ok(Some(format!("install {BROWSER} to add it")));
+        }
+    }
+    if has_driver(folder) {
+        return Ok(None);
+    }
+    // npm removes packages that no package.json names, the one under test included.
+    let (package, kept) = (folder.join("node_modules/bitgrain"), folder.join("kept"));
+    fs::rename(&package, &kept)?;
+    let quiet = ["--no-audit", "--no-fund", "--silent", "--ignore-scripts", "--no-save", "--no-package-lock"];
+    let installed = Step::new("npm").in_folder(folder).args(["install", DRIVER]).args(quiet).succeeds();
+    fs::create_dir_all(folder.join("node_modules"))?;
+    fs::rename(kept, package)?;
+    Ok((!installed || !has_driver(folder))
+        .then(|| format!("`npm install {DRIVER}` failed; install it to add the browser")))
 }
 
 fn has_driver(folder: &Path) -> bool {

@@ -9,8 +9,21 @@ use crate::platforms::Toolchain;
 use crate::site::files;
 use crate::step::{Step, root, target};
 
-/// Each module: its folder in the package and its features. The small one is for pages that only decode tensors.
-const MODULES: [(&str, &[&str]); 2] = [("", &[]), ("codec", &["--no-default-features"])];
+/// Each module: its folder in the package, and its arguments for cargo. The small one is for pages that only decode tensors,
+/// where the download takes longer than the work: its kernels are optimized for size.
+const MODULES: [(&str, &[&str]); 2] = [
+    ("", &[]),
+    (
+        "codec",
+        &[
+            "--no-default-features",
+            "--config",
+            "profile.npm.package.bitgrain-kernels.opt-level=\"s\"",
+            "--config",
+            "profile.npm.package.bitgrain-codec.opt-level=\"s\"",
+        ],
+    ),
+];
 
 /// Builds the package with a toolchain and returns its folder.
 ///
@@ -19,8 +32,8 @@ const MODULES: [(&str, &[&str]); 2] = [("", &[]), ("codec", &["--no-default-feat
 pub(crate) fn build(toolchain: Toolchain) -> Result<PathBuf, TaskError> {
     let package = folder()?.join("node_modules/bitgrain");
     files::remove(&package)?;
-    for (name, features) in MODULES {
-        compile(toolchain, features)?;
+    for (name, arguments) in MODULES {
+        compile(toolchain, arguments)?;
         let place = package.join(name);
         fs::create_dir_all(&place)?;
         generate(&toolchain.folder()?.join(TRIPLE).join("npm/bitgrain_wasm.wasm"), &place)?;
@@ -36,11 +49,11 @@ pub(crate) fn build(toolchain: Toolchain) -> Result<PathBuf, TaskError> {
 }
 
 /// Compiles a module. The library of both has the same name, so the second replaces the first.
-fn compile(toolchain: Toolchain, features: &[&str]) -> Result<(), TaskError> {
+fn compile(toolchain: Toolchain, arguments: &[&str]) -> Result<(), TaskError> {
     let mut step = toolchain
         .cargo()?
         .args(["build", "--profile", "npm", "--locked", "-p", "bitgrain-wasm", "--target", TRIPLE])
-        .args(features)
+        .args(arguments)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C target-feature=+simd128");
     if toolchain == Toolchain::Debian {
         step = step.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-22");
