@@ -43,7 +43,7 @@ export function call(name, argument = {}, onProgress) {
 // Ends the current work, whose promise is rejected. The worker's state is lost.
 export function restart() {
   worker?.terminate();
-  for (const { reject } of waiting.values()) reject(new Error("cancelled"));
+  for (const { reject } of waiting.values()) reject(new Error("canceled"));
   waiting.clear();
   return start();
 }

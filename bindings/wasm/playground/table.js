@@ -123,7 +123,7 @@ export function setUpTable() {
     const { file } = opened;
     await restart();
     await open(file);
-    tell("table-status", "Cancelled.");
+    tell("table-status", "Canceled.");
   });
   element("save-model").addEventListener("click", () => download(`${opened.name.replace(/\..*$/, "")}.bitgrain`, trained.model));
   element("save-predictions").addEventListener("click", () =>

@@ -237,7 +237,7 @@ impl QuantizeOptions {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked: a whole number below 2^53")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked: an integer below 2^53")]
 fn whole_bytes(budget: f64) -> Result<u64> {
     if budget.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&budget) {
         return Ok(budget as u64);
@@ -253,7 +253,7 @@ impl Progress for Reporter {
         // An answer of `false` cancels, as an error does.
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         if !callback::call(|| Ok(JsValue::from(bytes as f64))) && !callback::has_thrown() {
-            callback::throw(js("cancelled; nothing was written"));
+            callback::throw(js("canceled; nothing was written"));
         }
     }
 

@@ -81,7 +81,7 @@ test("a budget chooses formats and gives the error curve", () => {
 
 test("a callback can cancel, and its error reaches the caller", () => {
   const model = Model.fromBytes(file, "m.safetensors");
-  refuses(() => model.quantize("m.gguf", { to: "q8_0" }, () => false), /cancelled/);
+  refuses(() => model.quantize("m.gguf", { to: "q8_0" }, () => false), /canceled/);
   const thrown = new TypeError("mine");
   assert.throws(() => model.quantize("m.gguf", { to: "q8_0" }, () => { throw thrown; }), (error) => error === thrown);
 });

@@ -29,7 +29,7 @@ impl Metric for PoissonDeviance {
             FROM_ZERO,
             |target, prediction| {
                 let mean = positive(prediction);
-                let surprise = if target > 0.0 { target * (target / mean).ln() } else { 0.0 };
+                let surprise = if target > 0.0 { target * libm::log(target / mean) } else { 0.0 };
                 if target >= 0.0 { 2.0 * (surprise - target + mean) } else { f64::NAN }
             },
         )
@@ -56,7 +56,7 @@ impl Metric for GammaDeviance {
             ABOVE_ZERO,
             |target, prediction| {
                 let mean = positive(prediction);
-                if target > 0.0 { 2.0 * ((mean / target).ln() + target / mean - 1.0) } else { f64::NAN }
+                if target > 0.0 { 2.0 * (libm::log(mean / target) + target / mean - 1.0) } else { f64::NAN }
             },
         )
     }
@@ -96,8 +96,8 @@ impl Metric for TweedieDeviance {
                 if target < 0.0 {
                     return f64::NAN;
                 }
-                let itself = target.powf(rising) / (falling * rising);
-                2.0 * (itself - target * mean.powf(falling) / falling + mean.powf(rising) / rising)
+                let itself = libm::pow(target, rising) / (falling * rising);
+                2.0 * (itself - target * libm::pow(mean, falling) / falling + libm::pow(mean, rising) / rising)
             },
         )
     }

@@ -29,7 +29,7 @@ impl Metric for Logloss {
             TAKES,
             |target, prediction| {
                 let share = prediction.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
-                -checked(target, (1.0 - target - share).abs()).ln()
+                -libm::log(checked(target, (1.0 - target - share).abs()))
             },
         )
     }

@@ -25,7 +25,7 @@ impl Metric for MultiLogloss {
         mean_by_class(
             data,
             || self.name(),
-            |row, class, _| -data.predictions[class * rows + row].clamp(LEAST_SHARE, 1.0).ln(),
+            |row, class, _| -libm::log(data.predictions[class * rows + row].clamp(LEAST_SHARE, 1.0)),
         )
     }
 }

@@ -31,7 +31,7 @@ impl Objective for Binary {
             return vec![0.0];
         }
         let share = mean(targets, weights).clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
-        vec![(share / (1.0 - share)).ln()]
+        vec![libm::log(share / (1.0 - share))]
     }
 
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {

@@ -18,7 +18,7 @@ pub(super) fn mean(targets: &[f32], weights: Option<&[f32]>) -> f64 {
 
 /// Returns the logarithm of the mean of nonnegative targets.
 pub(super) fn log_mean(targets: &[f32], weights: Option<&[f32]>) -> f64 {
-    mean(targets, weights).max(LEAST_MEAN).ln()
+    libm::log(mean(targets, weights).max(LEAST_MEAN))
 }
 
 /// Returns the weight of a row.

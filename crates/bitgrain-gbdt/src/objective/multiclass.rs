@@ -67,7 +67,7 @@ impl Objective for Multiclass {
             }
         }
         let total: f64 = shares.iter().sum();
-        let score = |share: f64| if total > 0.0 { (share / total).max(LEAST_SHARE).ln() } else { 0.0 };
+        let score = |share: f64| if total > 0.0 { libm::log((share / total).max(LEAST_SHARE)) } else { 0.0 };
         shares.into_iter().map(score).collect()
     }
 

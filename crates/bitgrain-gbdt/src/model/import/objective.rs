@@ -54,8 +54,8 @@ impl Base {
     pub(super) fn raw(self, score: f64) -> f64 {
         match self {
             Self::Raw => score,
-            Self::Logit => (score / (1.0 - score)).ln(),
-            Self::Log => score.ln(),
+            Self::Logit => libm::log(score / (1.0 - score)),
+            Self::Log => libm::log(score),
         }
     }
 }
