@@ -79,6 +79,11 @@ for (const [name, target] of Object.entries(tasks)) {
     assert.equal(await page.locator("#curve polyline").count(), 2);
     assert.deepEqual((await page.locator("#importances .name").allTextContents()).sort(), ["a", "b", "city"]);
     assert.equal(await page.locator("#predictions tbody tr").count(), 10);
+    assert.match(await page.textContent("#explained"), /Row 0: the score -?[\d.e-]+ is the expected score/);
+    await page.fill("#row", "7");
+    await page.press("#row", "Enter");
+    await status("explained", /Row 7:/);
+    assert.equal(await page.locator("#contributions li").count(), 3);
   });
 }
 

@@ -86,6 +86,10 @@ async function train(event) {
     trained = result;
     drawCurve(rounds);
     show(result);
+    element("output").replaceChildren(...result.outputNames.map((name) => new Option(name, name)));
+    element("output-label").hidden = result.outputNames.length === 1;
+    element("row").max = result.rows - 1;
+    await explain();
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     tell("table-status", `${result.summary}; trained in ${seconds} s. The model file has ${result.model.length.toLocaleString("en")} bytes.`);
   } finally {
@@ -94,19 +98,37 @@ async function train(event) {
   }
 }
 
+// One bar of a list: `share` is its length from 0 to 1.
+function bar(name, share, text, isNegative = false) {
+  const [item, label, space, bar, value] = ["li", "span", "span", "div", "span"].map((tag) => document.createElement(tag));
+  [label.className, bar.className, value.className] = ["name", isNegative ? "bar negative" : "bar", "value"];
+  [label.textContent, value.textContent] = [name, text];
+  bar.style.width = `${100 * share}%`;
+  space.append(bar);
+  item.append(label, space, value);
+  return item;
+}
+
+// Shows the contributions of a row, the largest first.
+async function explain() {
+  const row = element("row").valueAsNumber;
+  if (!(row >= 0 && row < trained.rows)) return tell("explained", `Choose a row from 0 to ${trained.rows - 1}.`, true);
+  const { names, values } = await call("explain", { row });
+  const output = Math.max(0, element("output").selectedIndex);
+  const own = values.slice(output * (names.length + 1), (output + 1) * (names.length + 1));
+  const ranked = names.map((name, at) => [name, own[at]]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 20);
+  const most = Math.abs(ranked[0]?.[1] ?? 0) || 1;
+  const bars = ranked.map(([name, value]) => bar(name, Math.abs(value) / most, (value < 0 ? "" : "+") + short(value), value < 0));
+  element("contributions").replaceChildren(...bars);
+  const sum = own.reduce((a, b) => a + b, 0);
+  tell("explained", `Row ${row}: the score ${short(sum)} is the expected score ${short(own.at(-1))} plus these contributions (SHAP values).`);
+}
+
 function show({ importances, predictions, outputNames }) {
   const total = importances.reduce((sum, { gain }) => sum + gain, 0) || 1;
   const ranked = [...importances].sort((a, b) => b.gain - a.gain).slice(0, 20);
   element("importances").replaceChildren(
-    ...ranked.map(({ name, gain }) => {
-      const [item, label, space, bar, value] = ["li", "span", "span", "div", "span"].map((tag) => document.createElement(tag));
-      [label.className, bar.className, value.className] = ["name", "bar", "value"];
-      [label.textContent, value.textContent] = [name, `${((100 * gain) / total).toFixed(1)} %`];
-      bar.style.width = `${(100 * gain) / (ranked[0].gain || 1)}%`;
-      space.append(bar);
-      item.append(label, space, value);
-      return item;
-    }),
+    ...ranked.map(({ name, gain }) => bar(name, gain / (ranked[0].gain || 1), `${((100 * gain) / total).toFixed(1)} %`)),
   );
   const columns = [{ name: "row", number: true }, ...outputNames.map((name) => ({ name, number: true }))];
   fill(element("predictions"), columns, predictions.map((row, at) => [String(at), ...row.map(short)]));
@@ -125,6 +147,7 @@ export function setUpTable() {
     await open(file);
     tell("table-status", "Canceled.");
   });
+  for (const id of ["row", "output"]) element(id).addEventListener("change", () => trying("explained", explain));
   element("save-model").addEventListener("click", () => download(`${opened.name.replace(/\..*$/, "")}.bitgrain`, trained.model));
   element("save-predictions").addEventListener("click", () =>
     trying("table-status", async () => download("predictions.csv", await call("predictCsv"))),

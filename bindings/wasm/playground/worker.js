@@ -30,9 +30,15 @@ const tasks = {
       summary: booster.toString(),
       model: booster.save(),
       importances: booster.featureNames.map((name, at) => ({ name, gain: gains[at] })),
+      rows: table.rows,
       outputNames: outputs === 1 ? ["prediction"] : booster.classes,
       predictions: Array.from({ length: count }, (_, row) => [...all.slice(row * outputs, (row + 1) * outputs)]),
     };
+  },
+
+  explain({ row }) {
+    const values = booster.contributionsOf(table, row);
+    return { names: booster.featureNames, values: [...values] };
   },
 
   predictCsv() {

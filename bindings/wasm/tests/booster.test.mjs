@@ -40,10 +40,24 @@ test("a regression learns, reports each round and predicts alike after loading",
 
 test("a classifier predicts probabilities and classes", () => {
   const booster = Booster.train(features, rows, classes, { objective: "binary", n_estimators: 30 });
-  const right = booster.choices(features, rows).filter((choice, i) => choice === classes[i]).length;
+  const right = booster.classIndices(features, rows).filter((choice, i) => choice === classes[i]).length;
   assert.ok(right > 0.97 * rows, `${right} of ${rows}`);
   assert.ok(booster.predict(features, rows).every((p) => p > 0 && p < 1));
   assert.ok(booster.raw(features, rows).some((score) => score < 0));
+});
+
+test("contributions of features add up to the score", () => {
+  const booster = Booster.train(features, rows, numbers, { n_estimators: 20 });
+  const values = booster.contributions(features.slice(0, 30), 10);
+  assert.equal(values.length, 40);
+  booster.raw(features.slice(0, 30), 10).forEach((score, row) => {
+    const sum = values.slice(4 * row, 4 * row + 4).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum - score) < 1e-9 * Math.max(1, Math.abs(score)), `${sum} and ${score}`);
+  });
+  const table = new Table(bytesOf("f0,f1,f2\n1,2,3\n4,5,6\n"), "x.csv");
+  assert.deepEqual(booster.contributionsOf(table, 1), booster.contributions(Float32Array.of(4, 5, 6), 1));
+  refuses(() => booster.contributionsOf(table, 2), /row 2/);
+  refuses(() => booster.contributions(features, 7), /./);
 });
 
 test("a callback can stop the training, and its error reaches the caller", () => {

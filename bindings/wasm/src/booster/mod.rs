@@ -4,6 +4,7 @@ mod settings;
 mod table;
 mod train;
 
+use bitgrain::gbdt::explain::Explainer;
 use bitgrain::gbdt::feature::Features;
 use bitgrain::gbdt::model::{Importance, Model};
 use bitgrain::gbdt::predict::Predictor;
@@ -63,9 +64,26 @@ impl Booster {
         self.predictor.raw(&self.features(features, rows)?).map_err(js)
     }
 
+    /// Returns the SHAP values of rows: per row and output, the contribution of each feature to the raw score, and then the
+    /// expected score. They add up to the raw score.
+    pub fn contributions(&self, features: &[f32], rows: u32) -> Result<Vec<f64>> {
+        self.explain(&self.features(features, rows)?)
+    }
+
+    /// Returns the SHAP values of one row of a table, which is counted from 0.
+    #[wasm_bindgen(js_name = contributionsOf)]
+    pub fn contributions_of(&self, table: &Table, row: u32) -> Result<Vec<f64>> {
+        let matrix = table.read(&ReadOptions::for_model(&self.model))?.align(&self.model.schema()).map_err(js)?;
+        if row as usize >= matrix.n_rows() {
+            return Err(js(format!("unknown row {row}; the table has {} rows, counted from 0", matrix.n_rows())));
+        }
+        self.explain(&matrix.select(&[row as usize]).features().map_err(js)?)
+    }
+
     /// Returns the index of the most likely class of each row.
-    pub fn choices(&self, features: &[f32], rows: u32) -> Result<Vec<u32>> {
-        self.predictor.choices(&self.features(features, rows)?).map_err(js)
+    #[wasm_bindgen(js_name = classIndices)]
+    pub fn class_indices(&self, features: &[f32], rows: u32) -> Result<Vec<u32>> {
+        self.predictor.class_indices(&self.features(features, rows)?).map_err(js)
     }
 
     /// Returns the predictions for the rows of a table, whose columns are matched by name.
@@ -150,6 +168,10 @@ impl Booster {
     fn new(model: Model) -> Result<Self> {
         let predictor = Predictor::new(&model).map_err(js)?;
         Ok(Self { model, predictor, history: Vec::new() })
+    }
+
+    fn explain(&self, features: &Features<'_>) -> Result<Vec<f64>> {
+        Explainer::new(&self.model).and_then(|explainer| explainer.contributions(features)).map_err(js)
     }
 
     fn features<'a>(&self, values: &'a [f32], rows: u32) -> Result<Features<'a>> {

@@ -55,7 +55,7 @@ impl Table {
             let inferred = Task::infer(column);
             ColumnReport {
                 name: &column.name,
-                kind: if matches!(column.data, ColumnData::Text(_)) { "string" } else { "number" },
+                kind: if matches!(column.data, ColumnData::Strings(_)) { "string" } else { "number" },
                 task: match inferred.task {
                     Task::Regression => "regression",
                     Task::Binary => "binary",
