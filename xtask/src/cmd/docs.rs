@@ -22,7 +22,7 @@ const REQUIREMENTS: [Requirements; 1] = [Requirements { file: "docs/site/require
 pub(crate) struct Args {
     /// Skip the Rust API, which takes longest to build
     #[arg(long)]
-    no_rust: bool,
+    pub(crate) no_rust: bool,
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {

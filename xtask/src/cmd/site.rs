@@ -16,8 +16,9 @@ use crate::step::target;
 /// lld-22.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    docs: docs::Args,
+    /// Skip the Rust API, which takes longest to build
+    #[arg(long)]
+    no_rust: bool,
     /// Build only the package and the playground
     #[arg(long)]
     no_docs: bool,
@@ -26,7 +27,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     let toolchain = Toolchain::find(npm::TRIPLE).ok_or(TaskError::NoTarget { triple: npm::TRIPLE })?;
     if !args.no_docs {
-        docs::run(&args.docs, out)?;
+        docs::run(&docs::Args { no_rust: args.no_rust }, out)?;
     }
     let package = npm::build(toolchain)?;
     let page = npm::write_page(&package, &target()?.join("site"))?;
