@@ -83,9 +83,10 @@ test("tensors survive closing, and the end of their worker without closing", asy
   assert.deepEqual(await run("a", `const store = await TensorStore.openPrivate("one");
     const read = store.get("kept");
     const right = read.values.every((x, i) => Math.abs(x - values[i]) <= read.bound);
+    const ids = store.ids();
     store.put("later", values);
     self.store = store;
-    return [store.ids(), [...read.shape].map(Number), right];`), [["kept"], [10, 100], true]);
+    return [ids, [...read.shape].map(Number), right];`), [["kept"], [10, 100], true]);
   // Ends without closing, as a closed tab does; acknowledged writes must survive.
   await start("a");
   assert.deepEqual(await run("a", `const store = await TensorStore.openPrivate("one");
@@ -98,7 +99,7 @@ test("compaction uses slots again and loses nothing", async () => {
   assert.deepEqual(await run("a", `const store = await TensorStore.openPrivate("two");
     for (let round = 0; round < 30; round += 1) {
       for (let id = 0; id < 20; id += 1) store.put("t" + id, values.map((x) => x + round), undefined, { lossless: true });
-      store.compact();
+      store.compact(true);
     }
     const right = Array.from({ length: 20 }, (_, id) => store.get("t" + id).values[0]).every((x) => x === 29);
     const before = store.stats().fileBytes;
@@ -107,7 +108,7 @@ test("compaction uses slots again and loses nothing", async () => {
     const same = again.get("t7").values[0] === 29 && again.size === 20;
     await again.reserve(40);
     again.close();
-    return [right, same, before < 2_000_000];`), [true, true, true]);
+    return [right, same, before < 500_000];`), [true, true, true]);
 });
 
 test("a store is open in one place at a time", async () => {

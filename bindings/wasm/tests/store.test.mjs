@@ -27,6 +27,7 @@ test("tensors come back within their bound", () => {
   assert.equal(store.has("b"), false);
   assert.equal(store.tick(), 0);
   store.compact();
+  store.compact(true);
   store.flush();
   assert.ok(store.stats().liveBytes > 5000);
   store.close();

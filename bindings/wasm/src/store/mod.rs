@@ -115,9 +115,10 @@ impl TensorStore {
         Ok(self.store()?.tick(now).map_err(js)?.moves.len())
     }
 
-    /// Reclaims the space of deleted and replaced tensors.
-    pub fn compact(&self) -> Result<()> {
-        self.store()?.compact(CompactOptions::default()).map(drop).map_err(js)
+    /// Reclaims the space of deleted and replaced tensors, in segments with at least a quarter of it, or in all.
+    pub fn compact(&self, all: Option<bool>) -> Result<()> {
+        let options = CompactOptions { all: all.unwrap_or(false), ..CompactOptions::default() };
+        self.store()?.compact(options).map(drop).map_err(js)
     }
 
     /// Makes all writes durable.
