@@ -98,6 +98,15 @@ pub(crate) enum CliError {
     /// A tree model that cannot predict.
     #[error("{0}")]
     Predict(#[from] bitgrain::gbdt::predict::PredictError),
+    /// Predictions could not be explained.
+    #[error("{0}")]
+    Explain(#[from] bitgrain::gbdt::explain::ExplainError),
+    /// A table without rows.
+    #[error("{} has no rows; explanations need at least one", path.display())]
+    NoRows {
+        /// The table.
+        path: PathBuf,
+    },
     /// A tree model could not be read.
     #[error("{0}")]
     Load(#[from] bitgrain::gbdt::model::LoadError),

@@ -31,6 +31,7 @@ enum Cli {
     Inspect(cmd::inspect::Args),
     Train(Box<cmd::train::Args>),
     Predict(cmd::predict::Args),
+    Explain(cmd::explain::Args),
     Cv(Box<cmd::cv::Args>),
     ConvertModel(cmd::convert_model::Args),
     Quantize(Box<cmd::quantize::Args>),
@@ -47,6 +48,7 @@ const EXAMPLES: &str = "Examples:
   bitgrain tour codec --json         one chapter, as JSON
   bitgrain train data.csv --target price --model m.bitgrain
   bitgrain predict m.bitgrain new.csv -o predictions.csv
+  bitgrain explain m.bitgrain new.csv
   bitgrain inspect model.gguf        metadata and tensors of a model file
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain compare a.gguf b.gguf     error of every tensor
@@ -79,6 +81,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Cli::Tour(args) => cmd::tour::run(args, &mut out),
         Cli::Train(args) => cmd::train::run(args, &mut out),
         Cli::Predict(args) => cmd::predict::run(args, &mut out),
+        Cli::Explain(args) => cmd::explain::run(args, &mut out),
         Cli::Cv(args) => cmd::cv::run(args, &mut out),
         Cli::ConvertModel(args) => cmd::convert_model::run(args, &mut out),
         Cli::Inspect(args) => cmd::inspect::run(args, &mut out),

@@ -1,4 +1,4 @@
-//! `train`, `predict`, `cv` and `convert-model`, run as a user runs them.
+//! `train`, `predict`, `explain`, `cv` and `convert-model`, run as a user runs them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -464,4 +464,42 @@ fn help_and_completions_show_each_parameter_once() {
     }
     let help = printed(folder.path(), "train --help");
     assert!(help.contains("[default: 31]") && help.contains("possible values: leaf, depth, symmetric"), "{help}");
+}
+
+#[test]
+fn contributions_sum_to_the_raw_scores() {
+    let folder = folder();
+    let at = folder.path();
+    printed(at, "train train.csv --target price --ignore id --model m.bitgrain --n-estimators 20");
+    printed(at, "explain m.bitgrain test.csv -o values.csv --background train.csv");
+    let text = std::fs::read_to_string(at.join("values.csv")).expect("written");
+    let (names, rows) = columns(&text);
+    assert_eq!(names.last(), Some(&"expected"));
+    assert!(names.contains(&"district") && rows.len() == 500);
+    let raw = printed(at, "predict m.bitgrain test.csv --raw");
+    for (values, raw) in rows.iter().zip(columns(&raw).1) {
+        assert!((values.iter().sum::<f64>() - raw[0]).abs() < 1e-9 * raw[0].abs().max(1.0), "{values:?} {raw:?}");
+    }
+    let report = json(at, "explain m.bitgrain test.csv --json");
+    let first = &report["outputs"][0]["contributions"][0];
+    assert_eq!((&report["rows"], &first["name"]), (&500.into(), &"size".into()));
+    assert!(printed(at, "explain m.bitgrain test.csv --interactions").contains("size*district"));
+
+    printed(at, "train train.csv --target kind --ignore id --model k.bitgrain --n-estimators 5");
+    printed(at, "explain k.bitgrain test.csv -o kinds.parquet");
+    let classes = json(at, "explain k.bitgrain test.csv --json");
+    assert_eq!(classes["outputs"][2]["class"], "villa");
+}
+
+#[test]
+fn tables_that_cannot_be_explained_are_errors() {
+    let folder = folder();
+    let at = folder.path();
+    printed(at, "train train.csv --target price --ignore id --model m.bitgrain --n-estimators 2");
+    std::fs::write(at.join("empty.csv"), "size,age,district,sold,kind,weight\n").expect("written");
+    assert!(error(at, "explain m.bitgrain empty.csv").contains("empty.csv has no rows"));
+    assert!(error(at, "explain m.bitgrain test.csv --background empty.csv").contains("empty.csv has no rows"));
+    assert!(error(at, "explain m.bitgrain test.csv -o m.bitgrain").contains("m.bitgrain"));
+    assert!(error(at, "explain m.bitgrain test.csv -o test.csv").contains("is an input"));
+    assert!(error(at, "explain test.csv test.csv").contains("not a model file"));
 }

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod convert_model;
 pub(crate) mod cv;
 pub(crate) mod embed;
+pub(crate) mod explain;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod predict;
