@@ -54,7 +54,7 @@ fn without_exports(script: &str) -> String {
     lines.flat_map(|line| [line.strip_prefix("export ").unwrap_or(line), "\n"]).collect()
 }
 
-/// Gives a script a scope of its own, as a module has, in which the exports of the scripts before it are visible.
+/// Gives a script its own scope, as a module has, in which the exports of the scripts before it are visible.
 fn scoped(script: &str) -> String {
     let mut exports = Vec::new();
     let mut body = String::new();

@@ -2,7 +2,7 @@
 
 use bitgrain::store::Clock;
 
-/// `Date.now()`; `wasm32-unknown-unknown` has no clock of its own.
+/// `Date.now()`; `wasm32-unknown-unknown` does not have a clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DateClock;
 
