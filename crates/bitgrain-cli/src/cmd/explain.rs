@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Output file for the values of every row: .csv, .tsv or .parquet [default: print a summary].
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Table of rows that stand for unknown values; about 100 rows are common.
+    /// Background table for interventional SHAP values; about 100 rows are typical.
     #[arg(long, value_name = "FILE")]
     background: Option<PathBuf>,
     /// Compute the interaction of each pair of features; columns are named `first*second`.
