@@ -28,6 +28,7 @@ async function open(file) {
   const target = element("target");
   target.replaceChildren(...columns.map(({ name }) => new Option(name, name)));
   target.selectedIndex = columns.length - 1;
+  element("row").value = "0";
   describeTask();
   element("table-form").hidden = false;
   tell("table-status", `${file.name}: ${rows.toLocaleString("en")} rows, ${columns.length} columns.`);
