@@ -8,6 +8,7 @@ mod contest;
 mod engines;
 mod job;
 mod ours;
+mod scaling;
 mod sheet;
 mod table;
 
@@ -34,6 +35,9 @@ const THREADS: [usize; 2] = [1, 2];
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Suite gbdt")]
 pub(crate) struct Options {
+    /// Measure only our own training on 1, 2 and 8 threads: synchronizations, serial time, two trainings at once
+    #[arg(long)]
+    scaling: bool,
     /// Folder with real tables to measure as well.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
@@ -53,6 +57,9 @@ pub(crate) struct Options {
 /// # Errors
 /// Returns an error if a table cannot be generated or read. Competitors that fail are reported and skipped.
 pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
+    if options.scaling {
+        return scaling::run(pace);
+    }
     let python = options.python.clone().map_or_else(|| pypi::GBDT.python(), Ok);
     if let Err(error) = &python {
         eprintln!("continuing without competitors: {error}");

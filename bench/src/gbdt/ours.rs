@@ -75,7 +75,7 @@ fn params(job: &Job) -> Result<Params, Box<dyn Error + Send + Sync>> {
 }
 
 /// Returns the result of some work and the seconds it took.
-fn watched<R>(work: impl FnOnce() -> R) -> (R, Seconds) {
+pub(super) fn watched<R>(work: impl FnOnce() -> R) -> (R, Seconds) {
     let (start, before) = (Instant::now(), cpu_seconds());
     let result = work();
     (result, Seconds { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - before })

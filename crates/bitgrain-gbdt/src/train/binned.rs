@@ -1,7 +1,5 @@
 //! Tree traversal by bins, for rows that are not in the arrangement a tree was grown on.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::grow::Grown;
@@ -9,7 +7,6 @@ use super::slots::{Place, Slots};
 use super::split::How;
 use super::unseen::{Unseen, is_set};
 use crate::model::Child;
-use crate::narrow::narrow;
 
 /// Rows that a thread walks at a time.
 const CHUNK: usize = 4096;
@@ -47,7 +44,7 @@ impl<'a> BinnedTree<'a> {
     }
 
     /// Returns the leaf of the row at a position. `order` maps positions to rows, if they differ.
-    fn leaf(&self, slots: &Slots, order: Option<&[u32]>, row: usize) -> usize {
+    pub(super) fn leaf(&self, slots: &Slots, order: Option<&[u32]>, row: usize) -> usize {
         let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
         loop {
             match at {
@@ -81,11 +78,5 @@ impl<'a> BinnedTree<'a> {
                 *score += values[self.leaf(slots, None, chunk * CHUNK + row)];
             }
         });
-    }
-
-    /// Returns the leaf of the row at each position of a range. `order` maps positions to rows.
-    pub(super) fn leaves(&self, slots: &Slots, order: &[u32], rows: Range<usize>) -> Vec<u32> {
-        let leaf = |row| narrow(self.leaf(slots, Some(order), row));
-        rows.into_par_iter().with_min_len(CHUNK).map(leaf).collect()
     }
 }

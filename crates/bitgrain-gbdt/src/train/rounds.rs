@@ -1,17 +1,20 @@
 //! Training rounds, generic over the gradient precision.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::binned::BinnedTree;
 use super::earlier::{as_compared, class_labels, earlier_trees, merge_known_codes};
 use super::evaluate::{Truth, evaluate};
-use super::grow::{Arrangement, Buffers, Grower, Grown, Numbers, Sum};
-use super::scores::{self, Ask, Largest, asks, gradients, in_chunks, largest_of, relative};
+use super::grow::{Arrangement, Buffers, Grower, Grown, Numbers, Sum, sum_of_part};
+use super::places::Places;
+use super::scores::{self, Ask, Asked, Chunk, Largest, Pending, TASK, Updated, gradients, relative};
 use super::split::{How, Rules, Search};
 use super::state::{State, start_scores};
 use super::team::Team;
 use super::trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
+use super::usage::Phase;
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::{GradientRows, Steps};
 use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
@@ -35,6 +38,8 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     gradients: N::Rows,
     /// Targets, weights and scores of all rows.
     state: State,
+    /// Values of the last tree that are not in the scores yet.
+    pending: Pending,
     /// Scores of each validation set, grouped by output.
     valid_scores: Vec<Vec<f64>>,
     /// Unrounded targets of each validation set; empty without metrics.
@@ -46,6 +51,8 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     moves: bool,
     /// Unquantized gradients of all rows, grouped by output; empty if `moves`.
     exact: Vec<PairF32>,
+    /// Leaf of each row in the current tree; empty if `moves`. Atomic, so that several threads write to scattered rows.
+    leaf_of: Vec<AtomicU32>,
     base_scores: Vec<f64>,
     /// f64 if a feature needs it, or if the initial model uses it.
     comparison: Comparison,
@@ -59,7 +66,8 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
 impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     pub(super) fn new(team: &'t Team<'t>, trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Self {
         let outputs = trainer.objective.n_outputs();
-        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init);
+        let by_row = !trainer.metrics.is_empty() && (trainer.valid.is_empty() || trainer.watch_train);
+        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init, by_row);
         let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
         let measured = if trainer.metrics.is_empty() { &[][..] } else { &trainer.valid[..] };
         let valid_targets = measured.iter().map(|valid| valid.targets.exact().into_owned()).collect();
@@ -69,13 +77,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let moves = outputs == 1 && trainer.params.goss().is_none() && !trainer.objective.needs_all_rows();
         Self {
             team,
-            buffers: Buffers::default(),
+            buffers: Buffers::new(data.cuts.map().total_bins() as usize),
             order: (0..narrow(n_rows)).collect(),
             gradients: N::Rows::zeros(n_rows),
             state,
+            pending: Pending::default(),
             valid_scores,
             valid_targets,
             exact: vec![PairF32::default(); if moves { 0 } else { n_rows * outputs }],
+            leaf_of: (0..if moves { 0 } else { n_rows }).map(|_| AtomicU32::new(0)).collect(),
             moves,
             categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
             missing_last: (0..data.n_features()).map(|feature| data.unseen.flags(feature).is_some()).collect(),
@@ -91,8 +101,19 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     pub(super) fn run(mut self) -> Result<Training, TrainError> {
         let best = self.grow();
         // Restore the row order even after an error: the caller keeps the dataset.
-        self.data.slots.restore(&mut self.order);
+        self.restore();
         Ok(self.finish(best?))
+    }
+
+    /// Returns every row to its original position, after releasing all memory that is not needed any more.
+    fn restore(&mut self) {
+        self.buffers = Buffers::new(0);
+        self.gradients = N::Rows::zeros(0);
+        (self.exact, self.valid_scores, self.leaf_of) = (Vec::new(), Vec::new(), Vec::new());
+        let state = std::mem::take(&mut self.state);
+        let places = Places::new(self.team, &std::mem::take(&mut self.order));
+        self.data.slots.restore(self.team, &places);
+        state.give_back(self.data, |column| if self.moves { places.gather(self.team, &column) } else { column });
     }
 
     /// Runs all rounds. Returns the best round if a validation metric was measured.
@@ -129,7 +150,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         } else if N::EXACT {
             vec![Largest::default()]
         } else {
-            vec![largest_of(self.team, objective, rows, (round, &self.order))?]
+            vec![self.largest(round)?]
         };
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
@@ -137,7 +158,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let seed = mixed(self.trainer.params.seed ^ mixed((round * 4096 + output) as u64));
             let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
             self.gradients.set_steps(&steps);
-            self.carry(&steps, output, round)?;
+            let sum = self.carry(&steps, output, round)?.filter(|_| in_bag == n_rows);
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
             let features = self.features(seed);
             let map = self.data.cuts.map();
@@ -146,7 +167,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
             let columns = self.state.row_columns(self.moves);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), columns);
-            let grown = grower.grow::<N>(self.team, &mut rows.part(0..in_bag), &self.buffers);
+            let grown = grower.grow::<N>(self.team, &mut rows.part(0..in_bag), sum, &self.buffers);
             let mut values = self.leaf_values(&grown, output, round, &rules)?;
             if let [value] = &mut values[..]
                 && self.is_lost(*value, output)
@@ -160,28 +181,54 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         Ok(())
     }
 
-    /// Computes the quantized gradient of the row at each position.
-    fn carry(&mut self, steps: &Steps, output: usize, round: usize) -> Result<(), TrainError> {
+    /// Returns the inputs of gradients other than scores, and the scores.
+    fn asked<'s>(
+        trainer: &'s Trainer<'_>,
+        state: &'s mut State,
+        order: &'s [u32],
+        round: usize,
+    ) -> (Asked<'s>, &'s mut [f64]) {
+        let State { targets, weights, scores, origin } = state;
+        let (objective, weights) = (&*trainer.objective, weights.as_deref());
+        (Asked { objective, targets, weights, origin: *origin, round, order }, scores)
+    }
+
+    /// Updates the scores of all rows and returns the largest gradient and hessian.
+    fn largest(&mut self, round: usize) -> Result<Largest, TrainError> {
+        let pending = std::mem::take(&mut self.pending);
+        let (asked, scores) = Self::asked(self.trainer, &mut self.state, &self.order, round);
+        let asks = updates(scores, &pending).map(|scores| ask(scores, ())).collect();
+        let largest = asked.in_chunks(self.team, Phase::Gradients, asks, |chunk, ()| chunk.largest)?;
+        Ok(largest.into_iter().flatten().fold(Largest::default(), Largest::max))
+    }
+
+    /// Computes the quantized gradient of the row at each position. Returns their sum if the rows move.
+    fn carry(&mut self, steps: &Steps, output: usize, round: usize) -> Result<Option<N::Sum>, TrainError> {
         let n_rows = self.data.n_rows();
         if self.moves {
-            let rows = self.state.rows();
-            let objective = &*self.trainer.objective;
-            let asks = asks(self.gradients.pairs_mut());
-            in_chunks(self.team, objective, rows, (round, &self.order), asks, |first, grads, hess, out| {
-                N::Rows::encode(steps, first, grads, hess, out);
-            })?;
-            return Ok(());
+            let pending = std::mem::take(&mut self.pending);
+            let (asked, scores) = Self::asked(self.trainer, &mut self.state, &self.order, round);
+            let outs = self.gradients.pairs_mut().chunks_mut(TASK);
+            let asks = updates(scores, &pending).zip(outs).map(|(scores, out)| ask(scores, out)).collect();
+            let encode = |chunk: &Chunk<'_>, out: &mut &mut [N::Pair]| {
+                let out = &mut out[chunk.within.clone()];
+                N::Rows::encode(steps, chunk.start, chunk.grads, chunk.hess, out);
+                // While they are in cache.
+                sum_of_part::<N>(out)
+            };
+            let sums = asked.in_chunks(self.team, Phase::Gradients, asks, encode)?;
+            return Ok(Some(sums.into_iter().flatten().fold(N::Sum::default(), N::Sum::plus)));
         }
         let exact = &self.exact[output * n_rows..(output + 1) * n_rows];
         let pairs = self.gradients.pairs_mut().chunks_mut(scores::CHUNK);
         let chunks = pairs.zip(self.order.chunks(scores::CHUNK)).enumerate().collect();
-        self.team.map(chunks, |(chunk, (out, order)): (usize, (&mut [N::Pair], &[u32]))| {
+        self.team.map(Phase::Gradients, chunks, |(chunk, (out, order)): (usize, (&mut [N::Pair], &[u32]))| {
             let pairs = || order.iter().map(|&row| exact[row as usize]);
             let grads: Vec<f32> = pairs().map(|pair| pair.grad).collect();
             let hess: Vec<f32> = pairs().map(|pair| pair.hess).collect();
             N::Rows::encode(steps, chunk * scores::CHUNK, &grads, &hess, out);
         });
-        Ok(())
+        Ok(None)
     }
 
     fn rounding_seed(&self, seed: u64) -> Option<u32> {
@@ -202,22 +249,25 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let params = &self.trainer.params;
         let n_rows = self.data.n_rows();
         let chosen = if let Some(goss) = params.goss() {
-            sampling::goss(goss, params, round, n_rows, &mut self.exact)
+            let outputs = largest.len();
+            sampling::goss(
+                self.team,
+                goss,
+                params,
+                round,
+                self.exact.chunks_mut(n_rows).take(outputs).collect(),
+                largest,
+            )
         } else if let Some(bagging) = params.bagging() {
-            sampling::bag(bagging, params.seed, round, n_rows)
+            sampling::bag(self.team, bagging, params.seed, round, n_rows)
         } else {
             None
         };
         let Some(chosen) = chosen else { return n_rows };
-        for (largest, exact) in largest.iter_mut().zip(self.exact.chunks(n_rows)) {
-            for pair in exact {
-                largest.grad = largest.grad.max(pair.grad.abs());
-                largest.hess = largest.hess.max(pair.hess);
-            }
-        }
+        self.settle();
         let columns = self.state.row_columns(self.moves);
         Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), columns)
-            .move_to_front(&chosen)
+            .move_to_front(self.team, &chosen)
     }
 
     /// Returns the value that each leaf adds to the scores, from unquantized gradients.
@@ -234,7 +284,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let scores = &state.scores[output * self.data.n_rows()..];
             let objective = &*self.trainer.objective;
             let leaves = grown.leaves.iter().map(|leaf| leaf.rows.clone()).collect();
-            self.team.map(leaves, |rows| renewed(objective, state, scores, order, rows))
+            self.team.map(Phase::Leaves, leaves, |rows| renewed(objective, state, scores, order, rows))
         } else if N::EXACT {
             let of_leaf = |leaf: &super::grow::GrownLeaf<N::Sum>| leaf.totals.sum.parts();
             grown.leaves.iter().map(of_leaf).map(|(grad, hess)| rules.leaf(grad, hess)).collect()
@@ -275,31 +325,25 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let parts: Vec<(usize, Range<usize>)> = grown.leaves.iter().enumerate().flat_map(of_leaf).collect();
         let sums: Vec<(f64, f64)> = if self.moves {
             let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>();
-            let mut nothing = vec![(); self.order.len()];
-            let mut rest = &mut nothing[..];
-            let mut asks = Vec::with_capacity(parts.len());
-            let mut sorted: Vec<usize> = (0..parts.len()).collect();
-            sorted.sort_unstable_by_key(|&part| parts[part].1.start);
-            let mut at = 0;
-            for &part in &sorted {
-                let places = &parts[part].1;
-                let (out, others) = rest[places.start - at..].split_at_mut(places.len());
-                asks.push(Ask { first: places.start, out });
-                (rest, at) = (others, places.end);
-            }
-            let (objective, rows) = (&*self.trainer.objective, self.state.rows());
-            let found = in_chunks(self.team, objective, rows, (round, &self.order), asks, |_, grads, hess, _| {
-                (sum(grads), sum(hess))
-            })?;
-            let mut sums = vec![(0.0, 0.0); parts.len()];
-            for (part, found) in sorted.into_iter().zip(found) {
-                sums[part] = found.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
-            }
-            sums
+            let of_part = |(_, places): &(usize, Range<usize>)| {
+                let scores = &self.state.scores[places.clone()];
+                Ask { first: places.start, len: places.len(), scores, out: () }
+            };
+            let State { targets, weights, origin, .. } = &self.state;
+            let (objective, weights) = (&*self.trainer.objective, weights.as_deref());
+            let asked = Asked { objective, targets, weights, origin: *origin, round, order: &self.order };
+            let asks = parts.iter().map(of_part).collect();
+            let found =
+                asked.in_chunks(self.team, Phase::Leaves, asks, |chunk, ()| (sum(chunk.grads), sum(chunk.hess)))?;
+            found
+                .into_iter()
+                .map(|of_part| of_part.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h)))
+                .collect()
         } else {
             let exact = &self.exact[output * self.data.n_rows()..];
             let order = &self.order;
-            self.team.map(parts.iter().map(|(_, places)| places.clone()).collect(), |places: Range<usize>| {
+            let places = parts.iter().map(|(_, places)| places.clone()).collect();
+            self.team.map(Phase::Leaves, places, |places: Range<usize>| {
                 order[places].iter().fold((0.0, 0.0), |(grad, hess), &row| {
                     let pair = exact[row as usize];
                     (grad + f64::from(pair.grad), hess + f64::from(pair.hess))
@@ -316,35 +360,13 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// Adds the new tree to the scores of all rows.
     fn add_scores(&mut self, grown: &Grown<N::Sum>, output: usize, values: &[f64], in_bag: usize) {
         let n_rows = self.data.n_rows();
-        let scores = &mut self.state.scores[output * n_rows..(output + 1) * n_rows];
+        let leaves = || grown.leaves.iter().zip(values).map(|(leaf, &value)| (leaf.rows.clone(), value));
         if self.moves {
-            let mut leaves: Vec<(Range<usize>, f64)> =
-                grown.leaves.iter().zip(values).map(|(leaf, &value)| (leaf.rows.clone(), value)).collect();
-            leaves.sort_unstable_by_key(|(rows, _)| (rows.start, rows.end));
-            let mut rest = &mut scores[..];
-            let mut tasks = Vec::new();
-            for (rows, value) in leaves {
-                let (of_leaf, others) = rest.split_at_mut(rows.len());
-                tasks.extend(of_leaf.chunks_mut(CHUNK).map(|scores| (scores, value)));
-                rest = others;
-            }
-            self.team.map(tasks, |(scores, value)| scores.iter_mut().for_each(|score| *score += value));
-        } else {
-            for (leaf, &value) in grown.leaves.iter().zip(values) {
-                self.order[leaf.rows.clone()].iter().for_each(|&row| scores[row as usize] += value);
-            }
+            // Added when the next round reads the scores; after the last round, never.
+            self.pending = Pending::new(leaves());
         }
-        if in_bag == n_rows && self.trainer.valid.is_empty() {
-            return;
-        }
-        // No flags for training data: splits were found with its missing values in their actual bins; see
-        // `missing_last`.
-        let unseen = Unseen::default();
-        let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
-        let leaves = binned.leaves(&self.data.slots, &self.order, in_bag..n_rows);
-        for (place, leaf) in (in_bag..n_rows).zip(leaves) {
-            let row = if self.moves { place } else { self.order[place] as usize };
-            scores[row] += values[leaf as usize];
+        if !self.moves || in_bag < n_rows {
+            self.add_by_row(grown, output, values, in_bag);
         }
         for (valid, scores) in self.trainer.valid.iter().zip(&mut self.valid_scores) {
             let n_valid = valid.n_rows();
@@ -354,12 +376,63 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
     }
 
-    fn measure(&self) -> Result<Vec<MetricValue>, TrainError> {
+    /// Adds the tree to the scores of rows that are not pending: those outside the sample, and all rows if they do not
+    /// move.
+    fn add_by_row(&mut self, grown: &Grown<N::Sum>, output: usize, values: &[f64], in_bag: usize) {
+        let n_rows = self.data.n_rows();
+        // No flags for training data: splits were found with its missing values in their actual bins; see
+        // `missing_last`.
+        let unseen = Unseen::default();
+        let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
+        let (slots, order) = (&self.data.slots, &self.order[..]);
+        let scores = &mut self.state.scores[output * n_rows..(output + 1) * n_rows];
+        if self.moves {
+            let tasks = scores[in_bag..].chunks_mut(CHUNK).zip((in_bag..).step_by(CHUNK)).collect();
+            self.team.map(Phase::Scores, tasks, |(scores, first): (&mut [f64], usize)| {
+                for (score, place) in scores.iter_mut().zip(first..) {
+                    *score += values[binned.leaf(slots, Some(order), place)];
+                }
+            });
+            return;
+        }
+        let of_leaf = |(leaf, grown): (usize, &super::grow::GrownLeaf<N::Sum>)| {
+            let rows = grown.rows.clone();
+            rows.clone().step_by(CHUNK).map(move |first| (first..rows.end.min(first + CHUNK), Some(leaf)))
+        };
+        let inside = grown.leaves.iter().enumerate().flat_map(of_leaf);
+        let outside = (in_bag..n_rows).step_by(CHUNK).map(|first| (first..n_rows.min(first + CHUNK), None));
+        // First by position, where the leaves are known, and then by row.
+        let leaf_of = &self.leaf_of;
+        self.team.map(Phase::Scores, inside.chain(outside).collect(), |(places, leaf)| {
+            for place in places {
+                let leaf = leaf.unwrap_or_else(|| binned.leaf(slots, Some(order), place));
+                leaf_of[order[place] as usize].store(narrow(leaf), Ordering::Relaxed);
+            }
+        });
+        let tasks = scores.chunks_mut(CHUNK).zip(leaf_of.chunks(CHUNK)).collect();
+        self.team.map(Phase::Scores, tasks, |(scores, leaves): (&mut [f64], &[AtomicU32])| {
+            for (score, leaf) in scores.iter_mut().zip(leaves) {
+                *score += values[leaf.load(Ordering::Relaxed) as usize];
+            }
+        });
+    }
+
+    /// Adds the last tree to the scores, if the next round has not done so yet.
+    fn settle(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        if !pending.is_empty() {
+            let tasks = updates(&mut self.state.scores, &pending).collect();
+            self.team.map(Phase::Scores, tasks, |Updated { scores, first, pending }| pending.add_to(first, scores));
+        }
+    }
+
+    fn measure(&mut self) -> Result<Vec<MetricValue>, TrainError> {
+        if self.trainer.metrics.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.settle();
         let Trainer { metrics, objective, valid, watch_train, .. } = &*self.trainer;
         let mut all = Vec::new();
-        if metrics.is_empty() {
-            return Ok(all);
-        }
         if valid.is_empty() || *watch_train {
             let (targets, weights) = (&self.data.targets.exact()[..], self.data.weights.as_deref());
             let truth = Truth { data: EvalSet::Train, targets, weights };
@@ -458,6 +531,16 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         Training { model, history, best_round, precision: N::PRECISION, team }
     }
+}
+
+/// Divides scores into tasks that add pending values.
+fn updates<'s>(scores: &'s mut [f64], pending: &'s Pending) -> impl Iterator<Item = Updated<'s>> {
+    let parts = scores.chunks_mut(TASK).zip((0..).step_by(TASK));
+    parts.map(move |(scores, first)| Updated { scores, first, pending })
+}
+
+fn ask<O>(scores: Updated<'_>, out: O) -> Ask<Updated<'_>, O> {
+    Ask { first: scores.first, len: scores.scores.len(), scores, out }
 }
 
 /// Returns the leaf value computed by the objective from the residuals. `order` maps positions to rows, if they differ.

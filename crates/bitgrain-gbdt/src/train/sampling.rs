@@ -3,6 +3,9 @@
 use bitgrain_kernels::histograms::PairF32;
 
 use super::Params;
+use super::scores::Largest;
+use super::team::Team;
+use super::usage::Phase;
 use crate::random::{mixed, share};
 
 /// Sampling of the rows of each tree.
@@ -61,54 +64,127 @@ pub(crate) fn sample_items(items: &[usize], share: f64, seed: u64) -> Vec<usize>
     chosen
 }
 
+/// Rows per task.
+const CHUNK: usize = 1 << 14;
+
 /// Draws a share of the rows; the same for `every` rounds. Returns `None` if all rows are used.
-pub(crate) fn bag(bagging: Bagging, seed: u64, round: usize, n_rows: usize) -> Option<Vec<bool>> {
+pub(crate) fn bag(team: &Team<'_>, bagging: Bagging, seed: u64, round: usize, n_rows: usize) -> Option<Vec<bool>> {
     if bagging.fraction >= 1.0 {
         return None;
     }
     let seed = mixed(seed ^ mixed((round / bagging.every.max(1)) as u64 ^ 0xBA66));
-    Some((0..n_rows as u64).map(|row| share(mixed(seed ^ row)) < bagging.fraction).collect())
+    let mut chosen = vec![false; n_rows];
+    let chunks = chosen.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).collect();
+    team.map(Phase::Sampling, chunks, |(chosen, first): (&mut [bool], usize)| {
+        for (chosen, row) in chosen.iter_mut().zip(first as u64..) {
+            *chosen = share(mixed(seed ^ row)) < bagging.fraction;
+        }
+    });
+    Some(chosen)
 }
 
 /// Keeps the rows with the largest gradients and draws some of the others, whose gradients are scaled up so that sums
-/// keep their expectation. Returns `None` in the first rounds, which use all rows as in LightGBM.
+/// keep their expectation; updates the largest gradient of each output. `columns` are the gradients of each output.
+/// Returns `None` in the first rounds, which use all rows as in LightGBM.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "shares of rows fit usize; gradients are f32"
 )]
-pub(crate) fn goss(
+pub(super) fn goss(
+    team: &Team<'_>,
     goss: Goss,
     params: &Params,
     round: usize,
-    n_rows: usize,
-    exact: &mut [PairF32],
+    mut columns: Vec<&mut [PairF32]>,
+    largest: &mut [Largest],
 ) -> Option<Vec<bool>> {
     if (round as f64) < 1.0 / params.learning_rate || goss.top_rate + goss.other_rate >= 1.0 {
         return None;
     }
+    let n_rows = columns.first().map_or(0, |column| column.len());
     let mut sizes: Vec<f32> = vec![0.0; n_rows];
-    for column in exact.chunks(n_rows) {
-        sizes.iter_mut().zip(column).for_each(|(size, pair)| *size += (pair.grad * pair.hess).abs());
-    }
+    let chunks = sizes.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).collect();
+    team.map(Phase::Sampling, chunks, |(sizes, first): (&mut [f32], usize)| {
+        for column in &columns {
+            sizes.iter_mut().zip(&column[first..]).for_each(|(size, pair)| *size += (pair.grad * pair.hess).abs());
+        }
+    });
     let top = ((n_rows as f64 * goss.top_rate) as usize).clamp(1, n_rows) - 1;
-    let mut sorted = sizes.clone();
-    let (_, &mut least, _) = sorted.select_nth_unstable_by(top, |a, b| b.total_cmp(a));
+    let least = nth_largest(team, &sizes, top);
     let seed = mixed(params.seed ^ mixed(round as u64 ^ 0x6055));
     let chance = goss.other_rate / (1.0 - goss.top_rate);
     let factor = (1.0 / chance) as f32;
     let mut chosen = vec![false; n_rows];
-    for (row, (chosen, &size)) in chosen.iter_mut().zip(&sizes).enumerate() {
-        if size >= least {
-            *chosen = true;
-        } else if share(mixed(seed ^ row as u64)) < chance {
-            *chosen = true;
-            for column in exact.chunks_mut(n_rows) {
-                let pair = &mut column[row];
-                *pair = PairF32 { grad: pair.grad * factor, hess: pair.hess * factor };
+    let mut parts: Vec<_> = columns.iter_mut().map(|column| column.chunks_mut(CHUNK)).collect();
+    let tasks = chosen.chunks_mut(CHUNK).zip(sizes.chunks(CHUNK)).enumerate();
+    let tasks = tasks.map(|(at, task)| (at * CHUNK, task, parts.iter_mut().filter_map(Iterator::next).collect()));
+    type Task<'a> = (usize, (&'a mut [bool], &'a [f32]), Vec<&'a mut [PairF32]>);
+    let scaled = team.map(Phase::Sampling, tasks.collect(), |(first, (chosen, sizes), mut columns): Task<'_>| {
+        let mut largest = vec![Largest::default(); columns.len()];
+        for (at, (chosen, &size)) in chosen.iter_mut().zip(sizes).enumerate() {
+            if size >= least {
+                *chosen = true;
+            } else if share(mixed(seed ^ (first + at) as u64)) < chance {
+                *chosen = true;
+                for (column, largest) in columns.iter_mut().zip(&mut largest) {
+                    let PairF32 { grad, hess } = column[at];
+                    column[at] = PairF32 { grad: grad * factor, hess: hess * factor };
+                    *largest = largest.max(Largest { grad: (grad * factor).abs(), hess: hess * factor });
+                }
             }
         }
+        largest
+    });
+    for scaled in scaled {
+        largest.iter_mut().zip(scaled).for_each(|(largest, scaled)| *largest = largest.max(scaled));
     }
     Some(chosen)
+}
+
+/// Returns the number at index `rank` of the descending order of non-negative numbers. Counts the upper halves of their
+/// bits, then the lower halves among those with the upper half found: the bits of non-negative floats are in order.
+fn nth_largest(team: &Team<'_>, numbers: &[f32], mut rank: usize) -> f32 {
+    const PART: usize = 1 << 17;
+    let mut half = |key: &(dyn Fn(u32) -> Option<u16> + Sync)| {
+        let counts = team.map(Phase::Sampling, numbers.chunks(PART).collect(), |part: &[f32]| {
+            let mut counts = vec![0_u32; 1 << 16];
+            part.iter().filter_map(|number| key(number.to_bits())).for_each(|key| counts[usize::from(key)] += 1);
+            counts
+        });
+        let of_key = |key: u16| counts.iter().map(|part| part[usize::from(key)] as usize).sum::<usize>();
+        for key in (0..=u16::MAX).rev() {
+            let count = of_key(key);
+            if rank < count {
+                return key;
+            }
+            rank -= count;
+        }
+        0
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are meant")]
+    let (upper, lower) = (|bits: u32| (bits >> 16) as u16, |bits: u32| bits as u16);
+    let high = half(&|bits| Some(upper(bits)));
+    let low = half(&|bits| (upper(bits) == high).then(|| lower(bits)));
+    f32::from_bits(u32::from(high) << 16 | u32::from(low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nth_largest_is_that_of_sorting() {
+        let mut numbers: Vec<f32> = (0..300_000_u64).map(|at| share(mixed(at)) as f32 * 1e-3).collect();
+        numbers.extend([0.0, 0.0, f32::INFINITY, 1e-45, f32::MAX]);
+        numbers.extend_from_within(..1000);
+        let mut sorted = numbers.clone();
+        sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+        Team::with(2, |team| {
+            for rank in [0, 1, 2, 500, 150_000, numbers.len() - 1] {
+                assert_eq!(nth_largest(team, &numbers, rank).to_bits(), sorted[rank].to_bits(), "{rank}");
+            }
+        });
+    }
 }

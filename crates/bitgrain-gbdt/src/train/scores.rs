@@ -6,6 +6,7 @@ use bitgrain_kernels::histograms::PairF32;
 
 use super::TrainError;
 use super::team::Team;
+use super::usage::Phase;
 use crate::feature::Features;
 use crate::model::Model;
 use crate::objective::{Batch, GradientBatch, Objective};
@@ -25,7 +26,7 @@ pub(super) struct Largest {
 }
 
 impl Largest {
-    fn max(self, other: Self) -> Self {
+    pub(super) fn max(self, other: Self) -> Self {
         Self { grad: self.grad.max(other.grad), hess: self.hess.max(other.hess) }
     }
 }
@@ -82,94 +83,154 @@ pub(super) fn gradients(
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
     let none = vec![Largest::default(); outputs];
     // Reduce in order, so that the reported error is that of the first invalid row.
-    team.map(chunks, one).into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
+    team.map(Phase::Gradients, chunks, one).into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
 }
 
-/// Returns the largest gradient and hessian of all rows, for an objective of one output. `order` maps positions to
-/// rows.
-pub(super) fn largest_of(
-    team: &Team<'_>,
-    objective: &dyn Objective,
-    rows: Rows<'_>,
-    (round, order): (usize, &[u32]),
-) -> Result<Largest, TrainError> {
-    let starts: Vec<usize> = (0..rows.targets.len()).step_by(CHUNKS * CHUNK).collect();
-    let one = |start: usize| {
-        let mut buffers = Buffers::default();
-        let end = rows.targets.len().min(start + CHUNKS * CHUNK);
-        let mut all = Largest::default();
-        for start in (start..end).step_by(CHUNK) {
-            let end = end.min(start + CHUNK);
-            buffers.ask(objective, &rows, start..end);
-            let (grads, hess) = buffers.output(0, end - start);
-            let largest = largest(grads, hess)
-                .ok_or_else(|| invalid_gradient(grads, hess, round, |at| order[start + at] as usize))?;
-            all = all.max(largest);
-        }
-        Ok::<_, TrainError>(all)
-    };
-    let largest = team.map(starts, one).into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)));
-    largest.map_err(|error| first_invalid(objective, &rows, (round, order)).unwrap_or(error))
+/// Source of the scores of one task.
+pub(super) trait TaskScores: Send {
+    /// Returns the scores of a range, relative to the first position of the task. Called once per position.
+    fn chunk(&mut self, range: Range<usize>) -> &[f64];
 }
 
-/// Positions whose gradients one task computes, from `first` on, and the output for each.
-pub(super) struct Ask<'o, T> {
-    pub(super) first: usize,
-    pub(super) out: &'o mut [T],
+impl TaskScores for &[f64] {
+    fn chunk(&mut self, range: Range<usize>) -> &[f64] {
+        &self[range]
+    }
 }
 
-/// Computes gradients one chunk at a time and passes them to `take`, for an objective of one output. `order` maps
-/// positions to rows. Returns the results of each task in the order of its chunks.
-pub(super) fn in_chunks<'o, T: Send, R: Send>(
-    team: &Team<'_>,
-    objective: &dyn Objective,
-    rows: Rows<'_>,
-    (round, order): (usize, &[u32]),
-    asks: Vec<Ask<'o, T>>,
-    take: impl Fn(usize, &[f32], &[f32], &mut [T]) -> R + Sync,
-) -> Result<Vec<Vec<R>>, TrainError> {
-    let one = |Ask { first, out }: Ask<'o, T>| {
-        let mut buffers = Buffers::default();
-        let mut results = Vec::with_capacity(out.len().div_ceil(CHUNK));
-        for (chunk, out) in out.chunks_mut(CHUNK).enumerate() {
-            let start = first + chunk * CHUNK;
-            buffers.ask(objective, &rows, start..start + out.len());
-            let (grads, hess) = buffers.output(0, out.len());
-            if largest(grads, hess).is_none() {
-                return Err(invalid_gradient(grads, hess, round, |at| order[start + at] as usize));
-            }
-            results.push(take(start, grads, hess, out));
-        }
-        Ok(results)
-    };
-    team.map(asks, one)
-        .into_iter()
-        .collect::<Result<_, _>>()
-        .map_err(|error| first_invalid(objective, &rows, (round, order)).unwrap_or(error))
-}
+/// Values that the last tree adds to the scores: ranges of positions in ascending order, without gaps.
+#[derive(Debug, Default)]
+pub(super) struct Pending(Vec<(Range<usize>, f64)>);
 
-/// Divides a column into tasks.
-pub(super) fn asks<T>(out: &mut [T]) -> Vec<Ask<'_, T>> {
-    out.chunks_mut(CHUNKS * CHUNK).enumerate().map(|(at, out)| Ask { first: at * CHUNKS * CHUNK, out }).collect()
-}
+impl Pending {
+    /// Takes the positions and the value of each leaf.
+    pub(super) fn new(leaves: impl Iterator<Item = (Range<usize>, f64)>) -> Self {
+        let mut leaves: Vec<_> = leaves.filter(|(rows, _)| !rows.is_empty()).collect();
+        leaves.sort_unstable_by_key(|(rows, _)| rows.start);
+        Self(leaves)
+    }
 
-/// Returns the error of the invalid row with the smallest index, independently of the current order of the rows.
-fn first_invalid(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (usize, &[u32])) -> Option<TrainError> {
-    let mut buffers = Buffers::default();
-    let mut first: Option<(u32, TrainError)> = None;
-    for start in (0..order.len()).step_by(CHUNK) {
-        let end = order.len().min(start + CHUNK);
-        buffers.ask(objective, rows, start..end);
-        let (grads, hess) = buffers.output(0, end - start);
-        for ((grad, hess), &row) in grads.iter().zip(hess).zip(&order[start..end]) {
-            if largest(&[*grad], &[*hess]).is_none() && first.as_ref().is_none_or(|(before, _)| row < *before) {
-                let error = TrainError::Gradient { row: row as usize, grad: *grad, hess: *hess, round };
-                first = Some((row, error));
-            }
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the values to the scores of the positions from `first` on.
+    pub(super) fn add_to(&self, first: usize, scores: &mut [f64]) {
+        let end = first + scores.len();
+        let from = self.0.partition_point(|(rows, _)| rows.end <= first);
+        for (rows, value) in self.0[from..].iter().take_while(|(rows, _)| rows.start < end) {
+            let of_leaf = rows.start.max(first) - first..rows.end.min(end) - first;
+            scores[of_leaf].iter_mut().for_each(|score| *score += value);
         }
     }
-    first.map(|(_, error)| error)
 }
+
+/// Scores to which the last tree is added when they are first read, which saves a pass over all rows.
+pub(super) struct Updated<'a> {
+    pub(super) scores: &'a mut [f64],
+    pub(super) first: usize,
+    pub(super) pending: &'a Pending,
+}
+
+impl TaskScores for Updated<'_> {
+    fn chunk(&mut self, range: Range<usize>) -> &[f64] {
+        let scores = &mut self.scores[range.clone()];
+        self.pending.add_to(self.first + range.start, scores);
+        scores
+    }
+}
+
+/// Positions whose gradients one task computes, from `first` on, and the output of the task.
+pub(super) struct Ask<S, O> {
+    pub(super) first: usize,
+    pub(super) len: usize,
+    pub(super) scores: S,
+    pub(super) out: O,
+}
+
+/// Gradients of a chunk of a task.
+pub(super) struct Chunk<'a> {
+    /// First position.
+    pub(super) start: usize,
+    /// Positions relative to the first of the task.
+    pub(super) within: Range<usize>,
+    pub(super) grads: &'a [f32],
+    pub(super) hess: &'a [f32],
+    pub(super) largest: Largest,
+}
+
+/// Inputs of gradients other than scores, for an objective of one output.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) objective: &'a dyn Objective,
+    pub(super) targets: &'a [f32],
+    pub(super) weights: Option<&'a [f32]>,
+    pub(super) origin: f64,
+    pub(super) round: usize,
+    /// Row at each position.
+    pub(super) order: &'a [u32],
+}
+
+/// Gradient that cannot be used: its position, the gradient and the hessian.
+pub(super) type Unusable = (usize, f32, f32);
+
+impl Asked<'_> {
+    /// Computes gradients one chunk at a time and passes them to `take`. Returns the results of each task in the order
+    /// of its chunks.
+    ///
+    /// # Errors
+    /// Returns the error of the first invalid row, independently of the current order of the rows.
+    pub(super) fn in_chunks<S: TaskScores, O: Send, R: Send>(
+        self,
+        team: &Team<'_>,
+        phase: Phase,
+        asks: Vec<Ask<S, O>>,
+        take: impl Fn(&Chunk<'_>, &mut O) -> R + Sync,
+    ) -> Result<Vec<Vec<R>>, TrainError> {
+        let one = |Ask { first, len, mut scores, mut out }: Ask<S, O>| {
+            let mut buffers = Buffers::default();
+            let mut results = Vec::with_capacity(len.div_ceil(CHUNK));
+            let mut unusable: Vec<Unusable> = Vec::new();
+            for from in (0..len).step_by(CHUNK) {
+                let (within, start) = (from..len.min(from + CHUNK), first + from);
+                let positions = start..first + within.end;
+                let rows = Rows {
+                    targets: &self.targets[positions.clone()],
+                    weights: self.weights.map(|weights| &weights[positions]),
+                    scores: scores.chunk(within.clone()),
+                    origin: self.origin,
+                };
+                let n_rows = within.len();
+                buffers.ask(self.objective, &rows, 0..n_rows);
+                let (grads, hess) = buffers.output(0, n_rows);
+                match largest(grads, hess) {
+                    Some(largest) => results.push(take(&Chunk { start, within, grads, hess, largest }, &mut out)),
+                    None => unusable.extend(
+                        (0..n_rows)
+                            .filter(|&at| largest(&grads[at..=at], &hess[at..=at]).is_none())
+                            .map(|at| (start + at, grads[at], hess[at])),
+                    ),
+                }
+            }
+            if unusable.is_empty() { Ok(results) } else { Err(unusable) }
+        };
+        let (mut results, mut unusable) = (Vec::new(), Vec::new());
+        for done in team.map(phase, asks, one) {
+            match done {
+                Ok(done) => results.push(done),
+                Err(found) => unusable.extend(found),
+            }
+        }
+        let row = |at: usize| self.order[at] as usize;
+        match unusable.into_iter().min_by_key(|&(at, ..)| row(at)) {
+            None => Ok(results),
+            Some((at, grad, hess)) => Err(TrainError::Gradient { row: row(at), grad, hess, round: self.round }),
+        }
+    }
+}
+
+/// Number of positions per task.
+pub(super) const TASK: usize = CHUNKS * CHUNK;
 
 /// Buffers of the gradients of a chunk.
 #[derive(Debug, Default)]

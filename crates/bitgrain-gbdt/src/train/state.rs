@@ -3,10 +3,12 @@
 use super::Dataset;
 use super::row_column::RowColumn;
 use super::scores::Rows;
+use super::targets::Targets;
 use crate::model::Model;
 use crate::objective::Objective;
 
 /// Per-row training state other than bins.
+#[derive(Debug, Default)]
 pub(super) struct State {
     /// Targets relative to `origin`.
     pub(super) targets: Vec<f32>,
@@ -18,13 +20,37 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Creates the initial state; also returns the base scores.
-    pub(super) fn new(data: &Dataset, objective: &dyn Objective, init: Option<&Model>) -> (Self, Vec<f64>) {
+    /// Creates the initial state; also returns the base scores. Takes targets and weights out of the dataset if possible,
+    /// unless they are needed `by_row`: a copy would count in the peak of memory.
+    pub(super) fn new(
+        data: &mut Dataset,
+        objective: &dyn Objective,
+        init: Option<&Model>,
+        by_row: bool,
+    ) -> (Self, Vec<f64>) {
         let (origin, best) = best_constants(objective, data);
         let base_scores = init.map_or(best, |model| model.output.base_scores.clone());
         let scores = start_scores(data, &base_scores);
-        let (targets, weights) = (data.targets.relative_to(origin), data.weights.clone());
+        let targets = match &mut data.targets {
+            Targets::F32(targets) if origin == 0.0 && !by_row => std::mem::take(targets),
+            targets => targets.relative_to(origin),
+        };
+        let weights = if by_row { data.weights.clone() } else { data.weights.take() };
         (Self { targets, weights, scores, origin }, base_scores)
+    }
+
+    /// Returns targets and weights to the dataset, if they were taken; `restore` returns a column to the original order
+    /// of the rows.
+    pub(super) fn give_back(self, data: &mut Dataset, restore: impl Fn(Vec<f32>) -> Vec<f32>) {
+        drop(self.scores);
+        if let Targets::F32(targets) = &mut data.targets
+            && targets.is_empty()
+        {
+            *targets = restore(self.targets);
+        }
+        if data.weights.is_none() {
+            data.weights = self.weights.map(restore);
+        }
     }
 
     pub(super) fn rows(&self) -> Rows<'_> {

@@ -6,7 +6,7 @@
 //! itself.
 
 use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -18,21 +18,10 @@ use std::time::Duration;
 
 use super::stopwatch::Stopwatch;
 
+use super::usage::{Phase, PhaseUsage, TeamUsage};
+
 /// Checks for a new loop before a helper sleeps: about 100 microseconds, a few times the serial work between two loops.
 const SPINS: u32 = 2048;
-
-/// Use of threads by a training run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TeamUsage {
-    /// Number of threads: at most the number of cores available to the process, and one for a tiny table.
-    pub threads: usize,
-    /// Number of parallel loops; the training thread waits for all tasks at the end of each.
-    pub loops: usize,
-    /// Time that the training thread spent in loops; the rest of its time is serial.
-    pub in_loops: Duration,
-    /// Time that the training thread waited for other threads at the ends of loops.
-    pub waiting: Duration,
-}
 
 /// The thread that trains, and its helpers.
 ///
@@ -41,7 +30,8 @@ pub(super) struct Team<'a> {
     shared: &'a Shared,
     helpers: Vec<Thread>,
     not_sync: PhantomData<Cell<()>>,
-    usage: Cell<TeamUsage>,
+    start: Stopwatch,
+    usage: RefCell<TeamUsage>,
 }
 
 /// A loop body, without its lifetime.
@@ -60,6 +50,10 @@ struct Shared {
     /// Helpers that sleep or are about to.
     asleep: AtomicUsize,
     ended: AtomicBool,
+    /// Nanoseconds that threads spent in the tasks of this loop.
+    busy: AtomicU64,
+    /// Nanoseconds of the longest task of this loop.
+    longest: AtomicU64,
     /// The first panic of a task.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -101,11 +95,20 @@ impl Team<'_> {
     }
 
     /// Calls `work` with each item and returns the results in the order of the items. Earlier items start earlier.
-    pub(super) fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    pub(super) fn map<T: Send, R: Send>(&self, phase: Phase, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
         let start = Stopwatch::start();
         if self.helpers.is_empty() || items.len() < 2 {
-            let results = items.into_iter().map(work).collect();
-            self.count(start.elapsed(), Duration::ZERO);
+            let (mut last, mut longest) = (Duration::ZERO, Duration::ZERO);
+            let timed = |item| {
+                let result = work(item);
+                let now = start.elapsed();
+                longest = longest.max(now - last);
+                last = now;
+                result
+            };
+            let results = items.into_iter().map(timed).collect();
+            let usage = PhaseUsage { loops: 1, in_loops: start.elapsed(), waiting: Duration::ZERO, busy: last };
+            self.usage.borrow_mut().add(phase, usage, longest);
             return results;
         }
         let cells: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
@@ -115,24 +118,18 @@ impl Team<'_> {
             let result = item.map(&work);
             *results[task].lock().unwrap_or_else(PoisonError::into_inner) = result;
         });
-        self.count(start.elapsed(), waiting);
-        results.into_iter().filter_map(|cell| cell.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
-    }
-
-    /// Counts a loop that took `time`.
-    fn count(&self, time: Duration, waiting: Duration) {
-        let TeamUsage { loops, in_loops, waiting: before, .. } = self.usage.get();
-        self.usage.set(TeamUsage {
-            threads: 0,
-            loops: loops + 1,
-            in_loops: in_loops + time,
-            waiting: before + waiting,
-        });
+        let of_loop = |time: &AtomicU64| Duration::from_nanos(time.swap(0, Ordering::Relaxed));
+        let (busy, longest) = (of_loop(&self.shared.busy), of_loop(&self.shared.longest));
+        let results = results.into_iter().filter_map(|cell| cell.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let results = results.collect();
+        let usage = PhaseUsage { loops: 1, in_loops: start.elapsed(), waiting, busy };
+        self.usage.borrow_mut().add(phase, usage, longest);
+        results
     }
 
     /// Returns the use of the threads so far.
     pub(super) fn usage(&self) -> TeamUsage {
-        TeamUsage { threads: self.helpers.len() + 1, ..self.usage.get() }
+        TeamUsage { threads: self.helpers.len() + 1, total: self.start.elapsed(), ..*self.usage.borrow() }
     }
 
     /// Calls `job` with every number below `tasks`, on all threads that are awake in time. Returns the time that this
@@ -185,6 +182,8 @@ impl Shared {
             epoch: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
+            busy: AtomicU64::new(0),
+            longest: AtomicU64::new(0),
             panic: Mutex::new(None),
         }
     }
@@ -196,7 +195,13 @@ impl Shared {
             let helper = |at| start().spawn_scoped(scope, move || self.help(at)).ok().map(|h| h.thread().clone());
             let helpers = (1..self.segments.len()).map_while(helper).collect();
             // Ends the helpers on every way out: the scope waits for them.
-            let team = Ending(Team { shared: self, helpers, not_sync: PhantomData, usage: Cell::default() });
+            let team = Ending(Team {
+                shared: self,
+                helpers,
+                not_sync: PhantomData,
+                start: Stopwatch::start(),
+                usage: RefCell::default(),
+            });
             work(&team.0)
         })
     }
@@ -236,11 +241,15 @@ impl Shared {
                 // written again before this task has finished.
                 let job = unsafe { *self.job.get() };
                 if let Some(job) = job {
+                    let start = Stopwatch::start();
                     // SAFETY: `run` keeps the closure alive until this task has finished.
                     let job = unsafe { &*job };
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(task))) {
                         self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
                     }
+                    let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                    self.busy.fetch_add(nanos, Ordering::Relaxed);
+                    self.longest.fetch_max(nanos, Ordering::Relaxed);
                 }
                 self.unfinished.fetch_sub(1, Ordering::Release);
             }
@@ -263,7 +272,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::{Shared, Team};
+    use super::{Phase, Shared, Team};
 
     /// Also on a machine with fewer cores.
     fn with_all<R>(threads: usize, work: impl FnOnce(&Team<'_>) -> R) -> R {
@@ -276,7 +285,7 @@ mod tests {
             with_all(threads, |team| {
                 for len in [0, 1, 2, 3, 100, 1000] {
                     let items: Vec<usize> = (0..len).collect();
-                    let squares = team.map(items.clone(), |item| item * item);
+                    let squares = team.map(Phase::Scores, items.clone(), |item| item * item);
                     assert_eq!(squares, items.iter().map(|item| item * item).collect::<Vec<_>>());
                 }
             });
@@ -288,7 +297,7 @@ mod tests {
         let mut numbers = vec![0_u64; 10_000];
         with_all(4, |team| {
             for _ in 0..50 {
-                team.map(numbers.chunks_mut(7).collect(), |chunk: &mut [u64]| {
+                team.map(Phase::Scores, numbers.chunks_mut(7).collect(), |chunk: &mut [u64]| {
                     chunk.iter_mut().for_each(|number| *number += 1);
                 });
             }
@@ -301,7 +310,7 @@ mod tests {
         with_all(3, |team| {
             for _ in 0..5 {
                 thread::sleep(Duration::from_millis(5));
-                assert_eq!(team.map(vec![1, 2, 3, 4], |item| item + 1), [2, 3, 4, 5]);
+                assert_eq!(team.map(Phase::Scores, vec![1, 2, 3, 4], |item| item + 1), [2, 3, 4, 5]);
             }
         });
     }
@@ -310,7 +319,7 @@ mod tests {
     fn a_panic_reaches_the_leader_after_all_tasks_ended() {
         let caught = std::panic::catch_unwind(|| {
             with_all(2, |team| {
-                team.map((0..100).collect(), |item: usize| assert!(item != 50, "item 50"));
+                team.map(Phase::Scores, (0..100).collect(), |item: usize| assert!(item != 50, "item 50"));
             });
         });
         let message = caught.expect_err("a panic");

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 
 use super::grow::{Codes4, Codes8, Floats};
 use super::rounds::Rounds;
-use super::team::{Team, TeamUsage};
+use super::team::Team;
+use super::usage::TeamUsage;
 use super::{Dataset, Params, TrainError};
 use crate::feature::FeatureError;
 use crate::gradient::GradientPrecision;

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::Sum;
-use super::partition::{Flags, SwapTask, swap_tasks};
+use super::partition::{Flags, swap_nodes};
 use crate::feature::BinMap;
 use crate::train::row_column::{RowColumn, taken};
 use crate::train::slots::{Plan, Slots, SparseBins, TilePlan, Wide, WideMut};
+use crate::train::team::Team;
 
 /// Direction of each bin of a feature.
 #[derive(Debug, Clone)]
@@ -105,10 +106,11 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     }
 
     /// Moves the chosen rows to the front; returns their number. `chosen` is indexed by row, not by position.
-    pub(crate) fn move_to_front(&mut self, chosen: &[bool]) -> usize {
-        let flags = Flags::of(self.order.len(), |place| chosen[self.order[place] as usize]);
+    pub(crate) fn move_to_front(&mut self, team: &Team<'_>, chosen: &[bool]) -> usize {
+        let order = &*self.order;
+        let flags = Flags::of(team, order.len(), |place| chosen[order[place] as usize]);
         let count = flags.count();
-        swap_tasks(self, &flags, count).into_iter().for_each(SwapTask::run);
+        swap_nodes(team, std::iter::once((self, &flags, count)));
         count
     }
 }

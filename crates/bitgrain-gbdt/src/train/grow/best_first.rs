@@ -10,10 +10,11 @@ use std::ops::Range;
 use super::divide::{Node, divide};
 use super::histogram::parts;
 use super::search::{Child, search};
-use super::{Arrangement, Growing, Histogram, Numbers, Sum, Totals, child_path};
+use super::{Arrangement, Growing, Histogram, Numbers, Sum, Totals};
 use crate::train::Growth;
 use crate::train::split::Found;
 use crate::train::team::Team;
+use crate::train::usage::Phase;
 
 /// Number of leaves divided at once.
 const AT_ONCE: usize = 4;
@@ -83,8 +84,8 @@ fn root<N: Numbers>(
     }
     let map = growing.grower.search.map;
     let parts = parts(rows, map, &growing.wanted, &leaf.rows);
-    let partials = team.map(parts, |part| part.sums::<N>(rows, map, growing.buffers));
-    let mut histogram = growing.buffers.histogram(map);
+    let partials = team.map(Phase::Histograms, parts, |part| part.sums::<N>(rows, map, growing.buffers));
+    let mut histogram = growing.buffers.histogram();
     let child = Child::of(growing, leaf.totals, leaf.way, &mut histogram).merging(&partials);
     let found = search(team, growing, vec![(child, None)]).pop()?.0;
     growing.buffers.keep_partials(partials);
@@ -135,27 +136,18 @@ impl<S: Sum> Leaves<S> {
         // The children of the last split are never split, so they need no histograms.
         let last = growing.grown.leaves.len() + 1 >= growing.grower.params.num_leaves;
         divide(team, growing, &mut nodes, last);
-        let mut searched = Vec::new();
-        for node in nodes.iter_mut().filter(|node| node.needs_histograms) {
-            let way = growing.grown.leaves[node.leaf].way;
-            let ways = [true, false].map(|is_left| child_path(way, is_left));
-            let [smaller, larger] = if node.smaller_left { [0, 1] } else { [1, 0] };
-            let mut small = Child::of(growing, node.totals[smaller], ways[smaller], &mut node.small)
-                .only_if(node.may_split[smaller]);
-            if !node.partials.is_empty() {
-                small = small.merging(&node.partials);
-            }
-            let large =
-                Child::of(growing, node.totals[larger], ways[larger], &mut node.large).only_if(node.may_split[larger]);
-            searched.push((small, Some(large)));
-        }
-        let mut found = search(team, growing, searched).into_iter();
+        let searched = nodes.iter_mut().filter(|node| node.needs_histograms && node.splits.is_none());
+        let searched: Vec<_> = searched.map(|node| node.children(growing)).collect();
+        let mut found = if searched.is_empty() { Vec::new() } else { search(team, growing, searched) }.into_iter();
         for mut node in nodes {
             if node.middle == 0 {
                 growing.buffers.keep(node.large);
                 continue;
             }
-            let of_children = if node.needs_histograms { found.next() } else { None };
+            let of_children = match node.splits.take() {
+                None if node.needs_histograms => found.next(),
+                splits => splits,
+            };
             let (of_small, of_large) = of_children.unwrap_or((None, None));
             growing.buffers.keep_partials(std::mem::take(&mut node.partials));
             let histograms = [std::mem::take(&mut node.small), std::mem::take(&mut node.large)];

@@ -1,15 +1,17 @@
 //! Dividing nodes at their splits: rows are partitioned, and the rows of the smaller child are added up.
 //!
 //! A large node is cut into tasks for all threads, in three loops with a wait between them. A small node is one task,
-//! which keeps its rows in the cache of one core.
+//! which keeps its rows in the cache of one core, and which also searches the splits of the children.
 
 use std::ops::Range;
 
 use super::histogram::{Histogram, Part, Partial, is_one_part, parts, write_sums};
-use super::partition::{FlagTask, Flags, SwapTask, flag_tasks, partition, swap_tasks};
-use super::{Arrangement, Growing, Numbers, SUM_PART, Sum, Totals, sum_of, sum_of_part};
+use super::partition::{FlagTask, flag_nodes, flag_tasks, partition, swap_nodes};
+use super::search::{Child, Siblings, Splits, is_short, search_alone};
+use super::{Arrangement, Growing, Numbers, SUM_PART, Sum, Totals, child_path, sum_of, sum_of_part};
 use crate::train::split::Found;
 use crate::train::team::Team;
+use crate::train::usage::Phase;
 
 /// Bytes of records below which a node is one task: about 50 microseconds.
 const SMALL: usize = 1 << 17;
@@ -32,6 +34,8 @@ pub(super) struct Node<'r, N: Numbers> {
     pub(super) needs_histograms: bool,
     /// Sums of the smaller child's rows, unless its histogram is complete.
     pub(super) partials: Vec<Partial<N::Sum>>,
+    /// Splits of the smaller and the larger child, if they have been searched.
+    pub(super) splits: Option<Splits<N::Sum>>,
 }
 
 /// Task of the last loop.
@@ -69,12 +73,19 @@ pub(super) fn divide<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, node
             }
         }
     }
+    // The time of a loop with both kinds counts for the large nodes, which take most of it.
+    let phase = if tasks.is_empty() { Phase::Nodes } else { Phase::Histograms };
     tasks.append(&mut small);
-    let done = team.map(tasks, |task| match task {
+    let done = team.map(phase, tasks, |task| match task {
         Task::Sums(at, rows, part) => Done::Sums(at, part.sums::<N>(rows, map, growing.buffers)),
         Task::Total(at, pairs) => Done::Total(at, sum_of_part::<N>(pairs)),
         Task::Small(node) => {
             node.divide_alone(growing, last);
+            if node.needs_histograms && is_short(growing) {
+                let splits = search_alone(growing, node.children(growing));
+                growing.buffers.keep_partials(std::mem::take(&mut node.partials));
+                node.splits = Some(splits);
+            }
             Done::Small
         }
     });
@@ -96,13 +107,7 @@ fn partition_large<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, nodes:
     if large.is_empty() {
         return;
     }
-    let mut flags: Vec<Flags> = large.iter().map(|node| Flags::zeros(node.rows.order.len())).collect();
-    let of_node = |(node, flags)| {
-        let node: &&mut Node<'_, N> = node;
-        flag_tasks(&node.rows, &node.found.sides, flags)
-    };
-    let tasks = large.iter().zip(&mut flags).flat_map(of_node).collect();
-    team.map(tasks, FlagTask::run);
+    let mut flags = flag_nodes(team, large.iter().map(|node| (&node.rows, &node.found.sides)));
     for (node, flags) in large.iter_mut().zip(&mut flags) {
         node.middle = flags.count();
         while node.is_one_sided() && node.search_again(growing) {
@@ -110,12 +115,7 @@ fn partition_large<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, nodes:
             node.middle = flags.count();
         }
     }
-    let of_node = |(node, flags)| {
-        let node: &mut &mut Node<'_, N> = node;
-        swap_tasks(&mut node.rows, flags, node.middle)
-    };
-    let tasks = large.iter_mut().zip(&flags).flat_map(of_node).collect();
-    team.map(tasks, SwapTask::run);
+    swap_nodes(team, large.iter_mut().zip(&flags).map(|(node, flags)| (&mut node.rows, flags, node.middle)));
 }
 
 impl<'r, N: Numbers> Node<'r, N> {
@@ -138,6 +138,7 @@ impl<'r, N: Numbers> Node<'r, N> {
             may_split: [false; 2],
             needs_histograms: false,
             partials: Vec::new(),
+            splits: None,
         }
     }
 
@@ -167,6 +168,21 @@ impl<'r, N: Numbers> Node<'r, N> {
         }
         let exact = if N::EXACT { sum_of::<N>(&self.rows.pairs[smaller]) } else { N::Sum::default() };
         self.count(growing, exact);
+    }
+
+    /// Returns the children to search: the smaller and the larger.
+    pub(super) fn children(&mut self, growing: &Growing<'_, N>) -> Siblings<'_, N::Sum> {
+        let way = growing.grown.leaves[self.leaf].way;
+        let ways = [true, false].map(|is_left| child_path(way, is_left));
+        let [smaller, larger] = if self.smaller_left { [0, 1] } else { [1, 0] };
+        let mut small =
+            Child::of(growing, self.totals[smaller], ways[smaller], &mut self.small).only_if(self.may_split[smaller]);
+        if !self.partials.is_empty() {
+            small = small.merging(&self.partials);
+        }
+        let large =
+            Child::of(growing, self.totals[larger], ways[larger], &mut self.large).only_if(self.may_split[larger]);
+        (small, Some(large))
     }
 
     fn is_one_sided(&self) -> bool {
@@ -205,7 +221,7 @@ impl<'r, N: Numbers> Node<'r, N> {
         self.may_split = [0, 1].map(|side| !last && growing.may_split(&self.totals[side], depth));
         self.needs_histograms = self.may_split.contains(&true);
         if self.needs_histograms {
-            self.small = growing.buffers.histogram(growing.grower.search.map);
+            self.small = growing.buffers.histogram();
         }
     }
 

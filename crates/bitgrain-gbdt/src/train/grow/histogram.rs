@@ -152,21 +152,22 @@ pub(super) fn write_sums<N: Numbers>(
 /// Vectors for sums, reused from tree to tree, because the operating system zeroes every newly mapped page.
 #[derive(Debug)]
 pub(crate) struct Buffers<S> {
+    /// Number of sums of a histogram.
+    n_bins: usize,
     histograms: Mutex<Vec<Histogram<S>>>,
     partials: Mutex<Vec<Vec<S>>>,
 }
 
-impl<S> Default for Buffers<S> {
-    fn default() -> Self {
-        Self { histograms: Mutex::new(Vec::new()), partials: Mutex::new(Vec::new()) }
-    }
-}
-
 impl<S: Sum> Buffers<S> {
+    /// Creates an empty pool for histograms of `n_bins` bins.
+    pub(crate) fn new(n_bins: usize) -> Self {
+        Self { n_bins, histograms: Mutex::new(Vec::new()), partials: Mutex::new(Vec::new()) }
+    }
+
     /// Returns a histogram with arbitrary content.
-    pub(super) fn histogram(&self, map: &BinMap) -> Histogram<S> {
+    pub(super) fn histogram(&self) -> Histogram<S> {
         let kept = self.histograms.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| vec![S::default(); map.total_bins() as usize])
+        kept.unwrap_or_else(|| vec![S::default(); self.n_bins])
     }
 
     pub(super) fn keep(&self, histogram: Histogram<S>) {
@@ -175,6 +176,10 @@ impl<S: Sum> Buffers<S> {
 
     /// Returns at least `len` sums with arbitrary content.
     fn partial(&self, len: usize) -> Vec<S> {
+        // The partial sums of the root are released before most leaves exist, so that both can use the same memory.
+        if len <= self.n_bins && 3 * len >= self.n_bins {
+            return self.histogram();
+        }
         let mut sums = self.partials.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         if sums.len() < len {
             sums.resize(len, S::default());
@@ -183,12 +188,12 @@ impl<S: Sum> Buffers<S> {
     }
 
     fn keep_sums(&self, sums: Vec<S>) {
-        self.partials.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
+        let pool = if sums.len() == self.n_bins { &self.histograms } else { &self.partials };
+        pool.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
     }
 
     pub(super) fn keep_partials(&self, partials: Vec<Partial<S>>) {
-        let sums = partials.into_iter().map(|partial| partial.sums);
-        self.partials.lock().unwrap_or_else(PoisonError::into_inner).extend(sums);
+        partials.into_iter().for_each(|partial| self.keep_sums(partial.sums));
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) use numbers::{Codes4, Codes8, Floats, Numbers, Sum};
 use super::slots::Plan;
 use super::split::{Found, Rules, Search, Totals};
 use super::team::Team;
+use super::usage::Phase;
 use super::{Growth, Params};
 use crate::model::Child;
 use crate::narrow::narrow;
@@ -62,16 +63,20 @@ pub(crate) struct GrownLeaf<S> {
 }
 
 impl Grower<'_> {
-    /// Grows a tree on the rows of an arrangement.
+    /// Grows a tree on the rows of an arrangement. `sum` is the sum of their gradients, if known.
     pub(crate) fn grow<N: Numbers>(
         &self,
         team: &Team<'_>,
         rows: &mut Arrangement<'_, N::Pair>,
+        sum: Option<N::Sum>,
         buffers: &Buffers<N::Sum>,
     ) -> Grown<N::Sum> {
         let n_rows = rows.order.len();
-        let parts = team.map(rows.pairs.chunks(SUM_PART).collect(), sum_of_part::<N>);
-        let totals = Totals { sum: parts.into_iter().fold(N::Sum::default(), N::Sum::plus), rows: n_rows };
+        let sum = sum.unwrap_or_else(|| {
+            let parts = team.map(Phase::Histograms, rows.pairs.chunks(SUM_PART).collect(), sum_of_part::<N>);
+            parts.into_iter().fold(N::Sum::default(), N::Sum::plus)
+        });
+        let totals = Totals { sum, rows: n_rows };
         let root = GrownLeaf { rows: 0..n_rows, totals, parent: None, depth: 0, way: 1 };
         let mut growing = Growing::<N> {
             grower: self,
@@ -170,7 +175,7 @@ fn sum_of<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
 }
 
 /// Sums the gradients of at most [`SUM_PART`] rows.
-fn sum_of_part<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
+pub(crate) fn sum_of_part<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
     use bitgrain_kernels::histograms::GradientPair;
     // Four independent accumulators hide the latency of the additions.
     let mut sums = [N::Sum::default(); 4];

@@ -13,6 +13,7 @@ use super::{Arrangement, Sides};
 use crate::train::row_column::swap_items;
 use crate::train::slots::{Code, Place, Plan, SparseFeature};
 use crate::train::team::Team;
+use crate::train::usage::Phase;
 
 /// Rows whose flags are counted together; a multiple of 64.
 const BLOCK: usize = 1 << 11;
@@ -37,12 +38,16 @@ impl Flags {
     }
 
     /// Sets the flag of each row for which `is_left` is true.
-    pub(super) fn of(n_rows: usize, mut is_left: impl FnMut(usize) -> bool) -> Self {
+    pub(super) fn of(team: &Team<'_>, n_rows: usize, is_left: impl Fn(usize) -> bool + Sync) -> Self {
         let mut flags = Self::zeros(n_rows);
-        for row in (0..n_rows).filter(|&row| is_left(row)) {
-            flags.words[row / 64] |= 1 << (row % 64);
-            flags.ones[row / BLOCK] += 1;
-        }
+        let parts = flags.words.chunks_mut(BLOCKS * BLOCK / 64).zip(flags.ones.chunks_mut(BLOCKS)).enumerate();
+        team.map(Phase::Flags, parts.collect(), |(part, (words, ones)): (usize, (&mut [u64], &mut [u32]))| {
+            let first = part * BLOCKS * BLOCK;
+            for row in (first..n_rows.min(first + BLOCKS * BLOCK)).filter(|&row| is_left(row)) {
+                words[(row - first) / 64] |= 1 << (row % 64);
+                ones[(row - first) / BLOCK] += 1;
+            }
+        });
         flags
     }
 
@@ -286,31 +291,48 @@ pub(super) fn partition<P: Send + Sync + Copy>(rows: &mut Arrangement<'_, P>, si
     middle
 }
 
+/// Flags the rows of several nodes on all threads.
+pub(super) fn flag_nodes<'a, P: Send + Sync + Copy + 'a>(
+    team: &Team<'_>,
+    nodes: impl Iterator<Item = (&'a Arrangement<'a, P>, &'a Sides)> + Clone,
+) -> Vec<Flags> {
+    let mut flags: Vec<Flags> = nodes.clone().map(|(rows, _)| Flags::zeros(rows.order.len())).collect();
+    let tasks = nodes.zip(&mut flags).flat_map(|((rows, sides), flags)| flag_tasks(rows, sides, flags)).collect();
+    team.map(Phase::Flags, tasks, FlagTask::run);
+    flags
+}
+
+/// Moves the flagged rows of several nodes to the front on all threads. Each node comes with its flags and their count.
+pub(super) fn swap_nodes<'a, 'r: 'a, P: Send + Sync + Copy + 'r>(
+    team: &Team<'_>,
+    nodes: impl Iterator<Item = (&'a mut Arrangement<'r, P>, &'a Flags, usize)>,
+) {
+    let tasks = nodes.flat_map(|(rows, flags, middle)| swap_tasks(rows, flags, middle)).collect();
+    team.map(Phase::Swaps, tasks, SwapTask::run);
+}
+
 /// Partitions many nodes by one split on all threads; returns the number of rows that go left in each.
 pub(super) fn partition_all<P: Send + Sync + Copy>(
     team: &Team<'_>,
     nodes: &mut [Arrangement<'_, P>],
     sides: &Sides,
 ) -> Vec<usize> {
-    let mut flags: Vec<Flags> = nodes.iter().map(|rows| Flags::zeros(rows.order.len())).collect();
-    let tasks = nodes.iter().zip(&mut flags).flat_map(|(rows, flags)| flag_tasks(rows, sides, flags)).collect();
-    team.map(tasks, FlagTask::run);
+    let flags = flag_nodes(team, nodes.iter().map(|rows| (rows, sides)));
     let middles: Vec<usize> = flags.iter().map(Flags::count).collect();
-    let of_node = |((rows, flags), &middle)| swap_tasks(rows, flags, middle);
-    team.map(nodes.iter_mut().zip(&flags).zip(&middles).flat_map(of_node).collect(), SwapTask::run);
+    swap_nodes(team, nodes.iter_mut().zip(&flags).zip(&middles).map(|((rows, flags), &middle)| (rows, flags, middle)));
     middles
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, Flags};
+    use super::{BLOCK, Flags, Team};
     use crate::narrow::narrow;
 
     #[test]
     fn flags_count_and_find_their_ones() {
         let n_rows = 3 * BLOCK + 77;
         let is_left = |row: usize| row * 2_654_435_761 % 7 < 3;
-        let flags = Flags::of(n_rows, is_left);
+        let flags = Team::with(2, |team| Flags::of(team, n_rows, is_left));
         let rows: Vec<usize> = (0..n_rows).filter(|&row| is_left(row)).collect();
         assert_eq!(flags.count(), rows.len());
         for start in [0, 1, 63, 64, 100, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5] {

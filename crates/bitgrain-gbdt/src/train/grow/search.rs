@@ -6,6 +6,7 @@ use super::histogram::{Histogram, Partial, merge, subtract};
 use super::{Growing, Numbers, Totals};
 use crate::train::split::{Found, Offer};
 use crate::train::team::Team;
+use crate::train::usage::Phase;
 
 /// Minimum number of bins per task: about ten microseconds for two children.
 const BINS: usize = 1 << 11;
@@ -47,7 +48,7 @@ impl<'a, S: super::Sum> Child<'a, S> {
 pub(super) type Siblings<'a, S> = (Child<'a, S>, Option<Child<'a, S>>);
 
 /// The best split of each of two siblings.
-type Splits<S> = (Option<Found<S>>, Option<Found<S>>);
+pub(super) type Splits<S> = (Option<Found<S>>, Option<Found<S>>);
 
 /// A child, some of its features, and their bins.
 struct Side<'a, S> {
@@ -82,7 +83,7 @@ pub(super) fn search<N: Numbers>(
             tasks.push(Task { group: group.clone(), partials, small, large });
         }
     }
-    let mut offers = team.map(tasks, |task| task.run(growing)).into_iter();
+    let mut offers = team.map(Phase::Search, tasks, |task| task.run(growing)).into_iter();
     let search = &growing.grower.search;
     let decide = |(small, large): &Siblings<'_, N::Sum>| {
         let better = |a: Option<Offer<_>>, b: Option<Offer<_>>| match (a, b) {
@@ -95,6 +96,26 @@ pub(super) fn search<N: Numbers>(
         (search.choose(first, &small.totals), second)
     };
     nodes.iter().map(decide).collect()
+}
+
+/// Finds the best splits of a node and its sibling on the calling thread.
+pub(super) fn search_alone<N: Numbers>(
+    growing: &Growing<'_, N>,
+    (mut small, mut large): Siblings<'_, N::Sum>,
+) -> Splits<N::Sum> {
+    let search = &growing.grower.search;
+    let all = &[0..search.map.n_features()];
+    let (of_small, partials) = (small.totals, small.partials);
+    let of_large = large.as_ref().map(|large| large.totals);
+    let Some(own) = sides(growing, &mut small, all).next() else { return (None, None) };
+    let other = large.as_mut().and_then(|large| sides(growing, large, all).next());
+    let (first, second) = Task { group: all[0].clone(), partials, small: own, large: other }.run(growing);
+    (search.choose(first, &of_small), of_large.and_then(|totals| search.choose(second, &totals)))
+}
+
+/// Returns whether searching a node takes no longer than waking another thread.
+pub(super) fn is_short<N: Numbers>(growing: &Growing<'_, N>) -> bool {
+    growing.grower.search.map.total_bins() as usize <= 4 * BINS
 }
 
 /// Divides the features into runs of about [`BINS`] bins.

@@ -7,6 +7,7 @@ use super::partition::partition_all;
 use super::{Arrangement, Growing, Histogram, Numbers, Sides, Sum, sum_of};
 use crate::train::split::{Found, How, Totals, is_larger};
 use crate::train::team::Team;
+use crate::train::usage::Phase;
 
 /// Split of a whole level.
 #[derive(Debug, Clone)]
@@ -56,12 +57,14 @@ fn sums<N: Numbers>(
         tasks.extend(parts.into_iter().map(|part| (at, *rows, part)));
     }
     let mut partials: Vec<Vec<Partial<N::Sum>>> = nodes.iter().map(|_| Vec::new()).collect();
-    for (at, partial) in team.map(tasks, |(at, rows, part)| (at, part.sums::<N>(rows, map, growing.buffers))) {
+    for (at, partial) in
+        team.map(Phase::Histograms, tasks, |(at, rows, part)| (at, part.sums::<N>(rows, map, growing.buffers)))
+    {
         partials[at].push(partial);
     }
     let offsets = map.feature_offsets();
-    team.map(partials, |partials| {
-        let mut histogram = growing.buffers.histogram(map);
+    team.map(Phase::Histograms, partials, |partials| {
+        let mut histogram = growing.buffers.histogram();
         for feature in (0..map.n_features()).filter(|&feature| growing.wanted[feature]) {
             let bins = offsets[feature] as usize..offsets[feature + 1] as usize;
             merge(growing.plan.places[feature], &partials, &mut histogram[bins]);
@@ -140,7 +143,7 @@ fn children<N: Numbers>(
             (leaf, &*rows.pairs, smaller.clone(), middle, std::mem::take(&mut histograms[leaf]), smalls.next())
         })
         .collect();
-    team.map(tasks, |(leaf, pairs, smaller, middle, mut large, small)| {
+    team.map(Phase::Search, tasks, |(leaf, pairs, smaller, middle, mut large, small)| {
         let node = &growing.grown.leaves[leaf].totals;
         let left = left_sum(&large, &question.sides, growing.grower.search.map.feature_offsets());
         let (sides, how) = (question.sides.clone(), question.how.clone());
@@ -173,7 +176,7 @@ const MAX_DEPTH: usize = 16;
 /// Returns the split with the largest total gain over all leaves.
 fn ask<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, histograms: &[Histogram<N::Sum>]) -> Option<Question> {
     let features = growing.grower.features_of(growing.grown.splits.len() as u64);
-    let best = team.map(features, |feature| of_feature(growing, histograms, feature));
+    let best = team.map(Phase::Search, features, |feature| of_feature(growing, histograms, feature));
     let better = |a: Question, b: Question| {
         let first = a.gain > b.gain || (a.gain == b.gain && a.sides.feature < b.sides.feature);
         if first { a } else { b }

@@ -16,6 +16,8 @@ pub(crate) use sparse::{SparseBins, SparseFeature};
 use unusual::{Unusual, Usual};
 pub(crate) use wide::{Wide, WideMut};
 
+use super::places::Places;
+use super::team::Team;
 use crate::feature::BinSource;
 
 /// Rows filled at a time: their records stay in cache while one slot after another is written.
@@ -147,20 +149,11 @@ impl Slots {
     }
 
     /// Moves every row back to its original position.
-    pub(crate) fn restore(&mut self, order: &mut [u32]) {
-        for place in 0..order.len() {
-            // Follow the cycle of the permutation until its first row is in place.
-            while order[place] as usize != place {
-                let other = order[place] as usize;
-                order.swap(place, other);
-                for (plan, tile) in self.plan.tiles.iter().zip(&mut self.tiles) {
-                    let (low, high) = (place.min(other) * plan.width, place.max(other) * plan.width);
-                    let (before, behind) = tile.split_at_mut(high);
-                    before[low..low + plan.width].swap_with_slice(&mut behind[..plan.width]);
-                }
-                self.wide.iter_mut().for_each(|column| column.swap(place, other));
-            }
+    pub(crate) fn restore(&mut self, team: &Team<'_>, places: &Places) {
+        for (plan, tile) in self.plan.tiles.iter().zip(&mut self.tiles) {
+            places.restore_records(team, plan.width, tile);
         }
+        self.wide.iter_mut().for_each(|column| column.restore(team, places));
     }
 }
 

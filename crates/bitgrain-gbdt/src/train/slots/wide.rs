@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::feature::{BinBits, BinSource};
+use crate::train::places::Places;
 use crate::train::row_column::{swap_items, taken};
+use crate::train::team::Team;
 
 /// Rows read at a time: their bins stay in cache until they are narrowed.
 const BLOCK: usize = 4096;
@@ -66,10 +68,11 @@ impl Wide {
         }
     }
 
-    pub(crate) fn swap(&mut self, a: usize, b: usize) {
+    /// Moves every row back to its original position.
+    pub(super) fn restore(&mut self, team: &Team<'_>, places: &Places) {
         match self {
-            Self::U16(column) => column.swap(a, b),
-            Self::U32(column) => column.swap(a, b),
+            Self::U16(column) => *column = places.gather(team, column),
+            Self::U32(column) => *column = places.gather(team, column),
         }
     }
 
