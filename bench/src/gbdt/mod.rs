@@ -34,6 +34,7 @@ const THREADS: [usize; 2] = [1, 2];
 /// Options of this suite.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Suite gbdt")]
+#[group(id = "gbdt")]
 pub(crate) struct Options {
     /// Measure only our own training on 1, 2 and 8 threads: synchronizations, serial time, two trainings at once
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! Binned features and their targets.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use bitgrain::gbdt::feature::{FeatureKind, Quantizer, Schema};
 use bitgrain::gbdt::model::Model;
@@ -19,13 +20,26 @@ use crate::error::{Raised, Result};
 /// Binned features and their targets.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct BinnedData {
-    /// `None` after a training run that consumed the data.
-    data: Mutex<Option<Arc<Dataset>>>,
+    data: Mutex<State>,
+    /// Notified when a training run returns the data.
+    returned: Condvar,
     schema: Arc<Schema>,
     n_rows: usize,
     /// Model whose predictions are the initial scores.
     base: Option<Arc<Model>>,
 }
+
+/// Whereabouts of the data.
+enum State {
+    Here(Arc<Dataset>),
+    /// A training run reorders the rows in place, and will restore their order.
+    Lent,
+    /// A training run consumed the data, or panicked while it had it.
+    Gone,
+}
+
+/// Interval at which signals are checked while another training run has the data.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 #[pymethods]
 impl BinnedData {
@@ -64,7 +78,7 @@ impl BinnedData {
             None => Arc::new(schema(names, categories, raw.n_features())?),
         };
         let raw = raw.with_schema(Arc::clone(&schema))?;
-        let like = like.map(|like| like.get().shared()).transpose()?;
+        let like = like.map(|like| like.get().shared(py)).transpose()?;
         let data = pool::detached(py, n_jobs, || {
             let data = match &like {
                 Some(like) => like.like(&raw, targets, weights)?,
@@ -75,7 +89,7 @@ impl BinnedData {
                 None => Ok(data),
             }
         })??;
-        Ok(Self { data: Mutex::new(Some(Arc::new(data))), schema, n_rows, base })
+        Ok(Self { data: Mutex::new(State::Here(Arc::new(data))), returned: Condvar::new(), schema, n_rows, base })
     }
 
     /// Returns the numbers of rows and features.
@@ -100,27 +114,27 @@ impl BinnedData {
 
     /// Resolves an objective name for these targets, or infers one, and returns its number of outputs.
     #[pyo3(signature = (name=None))]
-    fn objective(&self, name: Option<&str>) -> Result<(String, usize)> {
-        let objective = self.shared()?.objective(name)?;
+    fn objective(&self, py: Python<'_>, name: Option<&str>) -> Result<(String, usize)> {
+        let objective = self.shared(py)?.objective(name)?;
         Ok((objective.name(), objective.n_outputs()))
     }
 
     /// Returns the size of a row's bins in bytes.
     #[getter]
-    fn bytes_per_row(&self) -> Result<usize> {
-        Ok(self.shared()?.bytes_per_row())
+    fn bytes_per_row(&self, py: Python<'_>) -> Result<usize> {
+        Ok(self.shared(py)?.bytes_per_row())
     }
 
     /// Returns the total number of bins.
     #[getter]
-    fn n_bins(&self) -> Result<u32> {
-        Ok(self.shared()?.cuts().map().total_bins())
+    fn n_bins(&self, py: Python<'_>) -> Result<u32> {
+        Ok(self.shared(py)?.cuts().map().total_bins())
     }
 
     /// Returns the targets, rounded to the nearest f32.
     #[getter]
     fn targets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f32>>> {
-        Ok(self.shared()?.targets().to_pyarray(py))
+        Ok(self.shared(py)?.targets().to_pyarray(py))
     }
 
     /// Returns the upper bounds of a feature's bins, except for the last bin.
@@ -131,25 +145,89 @@ impl BinnedData {
                 "feature {feature} is out of range: the data has {n_features} features (0-based)"
             )));
         }
-        Ok(self.shared()?.cuts().all_cuts(feature).into_pyarray(py))
+        Ok(self.shared(py)?.cuts().all_cuts(feature).into_pyarray(py))
     }
 }
 
 impl BinnedData {
-    /// Returns the data.
-    pub(super) fn shared(&self) -> Result<Arc<Dataset>> {
-        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        data.ok_or_else(|| Raised::input("the data was consumed by a training run"))
+    /// Returns the data, once no training run reorders its rows.
+    pub(super) fn shared(&self, py: Python<'_>) -> Result<Arc<Dataset>> {
+        self.when_here(py, |state| match state {
+            State::Here(data) => Some(Arc::clone(data)),
+            State::Lent | State::Gone => None,
+        })
     }
 
-    /// Takes the data out.
-    pub(super) fn take(&self) -> Result<Arc<Dataset>> {
-        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).take();
-        data.ok_or_else(|| Raised::input("the data was consumed by a training run"))
+    /// Takes the data out for good.
+    pub(super) fn take(&self, py: Python<'_>) -> Result<Arc<Dataset>> {
+        self.when_here(py, |state| match std::mem::replace(state, State::Gone) {
+            State::Here(data) => Some(data),
+            State::Lent | State::Gone => None,
+        })
+    }
+
+    /// Lends the data to a training run that works in place. Returns `None` if it is in use elsewhere.
+    pub(super) fn lend(&self, py: Python<'_>) -> Result<Option<Lent<'_>>> {
+        self.when_here(py, |state| match std::mem::replace(state, State::Lent) {
+            State::Here(data) => Some(match Arc::try_unwrap(data) {
+                Ok(data) => Some(Lent { owner: self, data: Some(data) }),
+                Err(shared) => {
+                    *state = State::Here(shared);
+                    None
+                }
+            }),
+            State::Lent | State::Gone => None,
+        })
+    }
+
+    /// Calls `work` when the data is not lent.
+    fn when_here<T>(&self, py: Python<'_>, work: impl FnOnce(&mut State) -> Option<T>) -> Result<T> {
+        loop {
+            let mut state = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*state {
+                State::Here(_) => {
+                    let found = work(&mut state);
+                    return found.ok_or_else(|| Raised::input("the data was consumed by a training run"));
+                }
+                State::Gone => return Err(Raised::input("the data was consumed by a training run")),
+                State::Lent => {}
+            }
+            drop(state);
+            py.detach(|| {
+                let state = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+                if matches!(&*state, State::Lent) {
+                    drop(self.returned.wait_timeout(state, PATIENCE));
+                }
+            });
+            py.check_signals()?;
+        }
     }
 
     pub(super) fn base(&self) -> Option<&Arc<Model>> {
         self.base.as_ref()
+    }
+}
+
+/// Data that a training run works on in place; returned when dropped.
+pub(super) struct Lent<'a> {
+    owner: &'a BinnedData,
+    /// `Some` until dropped.
+    data: Option<Dataset>,
+}
+
+impl Lent<'_> {
+    pub(super) fn data(&mut self) -> Option<&mut Dataset> {
+        self.data.as_mut()
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        // The rows are in an unknown order after a panic.
+        let returned = self.data.take().filter(|_| !std::thread::panicking());
+        let state = returned.map_or(State::Gone, |data| State::Here(Arc::new(data)));
+        *self.owner.data.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        self.owner.returned.notify_all();
     }
 }
 

@@ -9,8 +9,9 @@ use bitgrain::gbdt::metric::{Metric, default_for};
 use bitgrain::gbdt::train::{CrossValidation, EvalSet, MetricValue, Round, TrainError, Trainer};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use super::binned::BinnedData;
+use super::binned::{BinnedData, Lent};
 use super::booster::Booster;
 use super::metric::metric;
 use super::objective::{FirstRaised, objective};
@@ -28,8 +29,8 @@ type Trained = (Booster, History, Option<usize>, String, bool);
 type Folds = (Vec<(String, Vec<f64>)>, Vec<usize>);
 
 /// Trains a model. Validation data is named, and early stopping uses the first dataset; `watch_train` is the name of
-/// the training data if it is to be evaluated. With `keep`, training works on a copy of the bins, so that the data can
-/// be used again.
+/// the training data if it is to be evaluated. With `keep`, the data can be used again: training works on the bins in
+/// place, or on a copy of them if Python code runs during the training, which may use the data.
 #[pyfunction]
 #[pyo3(signature = (
     data, settings, objective, metrics, *, valid=None, watch_train=None, on_round=None, metadata=None, keep=true,
@@ -51,6 +52,9 @@ pub(crate) fn train(
 ) -> Result<Trained> {
     let raised = FirstRaised::default();
     let params = settings.params()?;
+    let are_names = |metrics: &Vec<Bound<'_, PyAny>>| metrics.iter().all(|metric| metric.is_instance_of::<PyString>());
+    let runs_alone =
+        on_round.is_none() && objective.is_instance_of::<PyString>() && metrics.as_ref().is_none_or(are_names);
     let objective = self::objective(objective, &raised)?;
     let (valid, watches) = (valid.unwrap_or_default(), watch_train.is_some());
     let metrics: Vec<Box<dyn Metric>> = match metrics {
@@ -59,14 +63,23 @@ pub(crate) fn train(
         None => Vec::new(),
     };
     let base = data.get().base().cloned();
-    let shared = |(_, valid): &(String, Bound<'_, BinnedData>)| valid.get().shared();
+    let shared = |(_, valid): &(String, Bound<'_, BinnedData>)| valid.get().shared(py);
     let shared = valid.iter().map(shared).collect::<Result<Vec<_>>>()?;
     let called = Names { train: watch_train, valid: valid.into_iter().map(|(name, _)| name).collect() };
-    let own = if keep { data.get().shared()? } else { data.get().take()? };
+    let lent = if keep && runs_alone { data.get().lend(py)? } else { None };
+    let own = match &lent {
+        Some(_) => None,
+        None if keep => Some(data.get().shared(py)?),
+        None => Some(data.get().take(py)?),
+    };
     let stop = AtomicBool::new(false);
     let (training, signal) = pool::interruptible(py, n_jobs, &stop, || {
+        let mut lent = lent;
         // The bins are moved if no other owner exists, and copied otherwise, since training reorders the rows.
-        let mut own = Arc::try_unwrap(own).unwrap_or_else(|shared| (*shared).clone());
+        let mut own = own.map(|own| Arc::try_unwrap(own).unwrap_or_else(|shared| (*shared).clone()));
+        let Some(own) = lent.as_mut().and_then(Lent::data).or(own.as_mut()) else {
+            unreachable!("the data is lent or owned")
+        };
         let mut trainer = Trainer::new(params, objective);
         for metric in metrics {
             trainer = trainer.metric(metric);
@@ -80,7 +93,7 @@ pub(crate) fn train(
         if let Some(base) = &base {
             trainer = trainer.continue_from(base);
         }
-        trainer.on_round(|round| tell(on_round.as_ref(), &called, round, &stop, &raised)).train(&mut own)
+        trainer.on_round(|round| tell(on_round.as_ref(), &called, round, &stop, &raised)).train(own)
     })?;
     let training = finished(training, &raised)?;
     let interrupted = interrupted(py, signal)?;
@@ -123,7 +136,7 @@ pub(crate) fn cross_validate(
         let (stop, raised) = (Arc::clone(&stop), raised.clone());
         Ok(trainer.on_round(move |round| tell(None, &Names::default(), round, &stop, &raised)))
     };
-    let own = data.get().shared()?;
+    let own = data.get().shared(py)?;
     // Created here, where the GIL is held; more folds than rows are rejected below.
     let trainers = (0..folds.min(own.n_rows())).map(trainer).collect::<Result<Vec<_>>>()?;
     let trainers = Mutex::new(trainers);

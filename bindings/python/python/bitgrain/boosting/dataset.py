@@ -95,7 +95,7 @@ class Dataset:
             names, categories = base._native.names, base._native.categories
             rows = read_like(X, names=names, categories=categories, n_jobs=n_jobs)
         target = encoded(y, rows.shape[0])
-        self._target = target
+        self._keep_target(target, y)
         self._base = base
         self._native = _native.BinnedData(
             rows.features,
@@ -141,22 +141,28 @@ class Dataset:
         """
         other = object.__new__(Dataset)
         rows = read_like(X, names=self._native.names, categories=self._native.categories, n_jobs=n_jobs)
-        other._target = encoded_like(y, rows.shape[0], self._target)
+        target = encoded_like(y, rows.shape[0], Target(np.empty(0, dtype=np.float32), self._classes))
+        other._keep_target(target, y)
         other._base = self._base
         other._native = _native.BinnedData(
-            rows.features, other._target.values, weights(weight, rows.shape[0]), like=self._native, n_jobs=n_jobs
+            rows.features, target.values, weights(weight, rows.shape[0]), like=self._native, n_jobs=n_jobs
         )
         return other
+
+    def _keep_target(self, target: Target, y: Any) -> None:
+        """Remember the target: the array itself if it is the caller's or float64, as the bins have a float32 copy."""
+        self._classes = target.classes
+        self._values = target.values if target.values is y or target.values.dtype != np.float32 else None
 
     @property
     def target(self) -> Target:
         """Encoded target."""
-        return self._target
+        return Target(self._native.targets if self._values is None else self._values, self._classes)
 
     @property
     def classes(self) -> NDArray[Any] | None:
         """Class labels in order of their class indices; ``None`` unless the target is strings or booleans."""
-        return self._target.classes
+        return self._classes
 
     @property
     def init_model(self) -> Model | None:

@@ -43,7 +43,8 @@ def train(
     Parameters
     ----------
     data : Dataset
-        Training data. It can be used again, because training works on a copy of its bins.
+        Training data. It can be used again. Training works on its bins in place, so several threads that train on one
+        dataset take turns; with callbacks, progress or user-defined functions it works on a copy.
     params : Params or dict, optional
         Hyperparameters: those of :class:`Params` by any of their names, and ``objective``, ``metric``, ``n_jobs`` and
         ``verbose``.

@@ -205,13 +205,16 @@ class BitgrainEstimator(Settings):
             n_jobs=self.n_jobs,
         )
         self.n_features_in_ = data.n_features
-        valid, watch_train = watched.binned(data, given, task.encode, self.n_jobs)
+        encode, objective, scores = task.encode, task.objective, task.scores
+        # Releases the encoded target: the data has its own copy, and both would count in the peak of memory.
+        del task
+        valid, watch_train = watched.binned(data, given, encode, self.n_jobs)
         model = grow(
             data,
             params,
-            task.objective,
+            objective,
             valid=valid,
-            metrics=measures(eval_metric, task.scores),
+            metrics=measures(eval_metric, scores),
             watch_train=watch_train,
             callbacks=callbacks,
             verbose=self.verbose,
