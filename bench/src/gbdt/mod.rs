@@ -10,6 +10,7 @@ mod job;
 mod ours;
 mod scaling;
 mod sheet;
+mod sparse;
 mod table;
 
 use std::io;
@@ -89,8 +90,11 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         // On the first table: the costs of an engine hardly depend on the data.
         engines.get_or_insert_with(|| engines::run(python.as_deref(), &table, &scratch, settings(pace), pace));
     }
-    let (measured, verdicts) = engines.unwrap_or_default();
-    sheets.extend(measured);
+    let (measured, mut verdicts) = engines.unwrap_or_default();
+    // The engines have installed this project's package.
+    let (sparse, of_sparse) = sparse::run(python.as_deref(), options.budget, pace);
+    sheets.extend(measured.into_iter().chain(sparse));
+    verdicts.extend(of_sparse);
     Ok(Report {
         suite: "gbdt",
         title: "Boosting benchmarks",

@@ -21,7 +21,7 @@ use crate::measure::Pace;
 use crate::report::{Figure, Finding, Report, Sheet, Verdict};
 
 /// Rows, columns and rounds of each table, cut from the first generated table.
-const TABLES: [(usize, usize, usize); 4] = [(1_000_000, 28, 20), (100_000, 28, 50), (30_000, 8, 100), (5_000, 8, 100)];
+const TABLES: [(usize, usize, usize); 4] = [(1_000_000, 28, 10), (100_000, 28, 40), (30_000, 8, 100), (5_000, 8, 100)];
 
 /// Numbers of threads. The last is above the number of cores of most machines that run this.
 const THREADS: [usize; 3] = [1, 2, 8];
@@ -92,7 +92,7 @@ fn intro(pace: Pace) -> String {
 
 const fn repetitions(pace: Pace) -> usize {
     match pace {
-        Pace::Full => 5,
+        Pace::Full => 3,
         Pace::Quick => 2,
     }
 }

@@ -7,6 +7,7 @@ idle machine. Prints measurements; it is not a test.
 """
 
 import argparse
+import json
 import pathlib
 import resource
 import time
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("library", choices=["bitgrain", "lightgbm", "xgboost"])
     for name, default in (("rows", 1_000_000), ("variables", 100), ("levels", 100), ("rounds", 20), ("threads", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--json", action="store_true", help="machine-readable")
     args = parser.parse_args()
     X, y = made(args.rows, args.variables, args.levels)
     run(args.library, X[:1000], y[:1000], 1, args.threads)  # imports
@@ -81,6 +83,10 @@ def main() -> None:
     before, start, clock = memory("VmRSS"), cpu(), time.perf_counter()
     binned = run(args.library, X, y, args.rounds, args.threads)
     wall = time.perf_counter() - clock
+    if args.json:
+        found = {"bin": binned - start, "train": cpu() - binned, "wall": wall, "peak": memory("VmHWM") - before}
+        print(json.dumps(found))
+        return
     print(
         f"{args.library}: bin {binned - start:.2f} CPU s, train {cpu() - binned:.2f} CPU s, {wall:.2f} s in all, "
         f"peak {memory('VmHWM') - before:.0f} MB above the input of {before:.0f} MB"

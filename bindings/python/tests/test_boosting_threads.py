@@ -147,3 +147,53 @@ def test_callables_see_the_context_of_the_caller(table):
         )
     assert set(seen) == {("the caller's", "raise")}
     assert len(seen) >= 6
+
+
+def _fitted(X, y, jobs):
+    return BitgrainRegressor(n_estimators=10, n_jobs=jobs).fit(X, y).predict(X)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_joblib_workers_train(table, backend):
+    joblib = pytest.importorskip("joblib")
+    X, y = table
+    want = _fitted(X, y, 1).tobytes()
+    work = joblib.delayed(_fitted)
+    found = joblib.Parallel(n_jobs=3, backend=backend)(work(X, y, jobs) for jobs in (None, 1, 2, -1))
+    assert [each.tobytes() for each in found] == [want] * 4
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="requires /proc")
+def test_training_takes_little_memory_beside_its_data():
+    program = """
+import gc, pathlib, numpy as np, bitgrain
+rng = np.random.default_rng(0)
+X = rng.random((1_000_000, 8), dtype=np.float32); y = X[:, 0] > 0.5
+def memory(key):
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key))
+def peak(work):
+    gc.collect()
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = memory("VmRSS")
+    work()
+    return memory("VmHWM") - before
+settings = dict(n_estimators=3, num_leaves=31, n_jobs=2)
+bitgrain.train(bitgrain.Dataset(X[:5000], y[:5000]), **settings)
+data = bitgrain.Dataset(X, y)
+print(peak(lambda: bitgrain.train(data, **settings)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    # Per row: 8 bytes of scores, 8 of gradients and 4 of the order; bins and targets are not copied.
+    assert int(done.stdout) <= 20 * 1_000_000 // 1024 + 8000, done.stdout + done.stderr
+
+
+def test_a_dataset_is_unchanged_by_training_in_place(table):
+    X, y = table
+    data = Dataset(X, y)
+    first = train(data, n_estimators=10)
+    assert train(data, n_estimators=10).to_bytes() == first.to_bytes()
+    np.testing.assert_array_equal(data.target.values, Dataset(X, y).target.values)
+    # The training data is also the validation data, and Python code runs during the training.
+    assert train(data, n_estimators=10, valid=data).to_bytes() == first.to_bytes()
+    assert train(data, n_estimators=10, callbacks=[lambda round: len(data) == 0]).to_bytes() == first.to_bytes()

@@ -1,6 +1,6 @@
 //! Raw features as a borrowed matrix, dense or sparse, with a name and a kind per feature.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::dense::{Dense, Order};
 use super::sparse::Sparse;
@@ -11,7 +11,9 @@ use super::{Absent, FeatureError, FeatureKind, Schema, Values};
 pub struct Features<'a> {
     matrix: Matrix<'a>,
     n_rows: usize,
-    schema: Arc<Schema>,
+    n_features: usize,
+    /// Created when it is first needed: making up names takes longer than predicting a row.
+    schema: OnceLock<Arc<Schema>>,
 }
 
 /// Storage of the values.
@@ -78,7 +80,11 @@ impl<'a> Features<'a> {
     }
 
     fn new(matrix: Matrix<'a>, n_rows: usize, n_features: usize) -> Self {
-        Self { matrix, n_rows, schema: Arc::new(Schema::unnamed(n_features)) }
+        Self { matrix, n_rows, n_features, schema: OnceLock::new() }
+    }
+
+    fn take_schema(&mut self) -> Arc<Schema> {
+        self.schema.take().unwrap_or_else(|| Arc::new(Schema::unnamed(self.n_features)))
     }
 
     /// Replaces names, kinds and category labels with those of a schema.
@@ -90,7 +96,7 @@ impl<'a> Features<'a> {
         if expected != found {
             return Err(FeatureError::FeatureCount { expected, found });
         }
-        self.schema = schema;
+        self.schema = OnceLock::from(schema);
         Ok(self)
     }
 
@@ -99,7 +105,8 @@ impl<'a> Features<'a> {
     /// # Errors
     /// Returns [`FeatureError::NameCount`] or [`FeatureError::DuplicateName`].
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, FeatureError> {
-        self.schema = Arc::new(Arc::unwrap_or_clone(self.schema).with_names(names)?);
+        let schema = Arc::new(Arc::unwrap_or_clone(self.take_schema()).with_names(names)?);
+        self.schema = OnceLock::from(schema);
         Ok(self)
     }
 
@@ -118,7 +125,8 @@ impl<'a> Features<'a> {
     /// # Errors
     /// Returns [`FeatureError::NoSuchFeature`] for the first index that is out of range.
     pub fn with_categorical(mut self, features: &[usize]) -> Result<Self, FeatureError> {
-        self.schema = Arc::new(Arc::unwrap_or_clone(self.schema).with_categorical(features)?);
+        let schema = Arc::new(Arc::unwrap_or_clone(self.take_schema()).with_categorical(features)?);
+        self.schema = OnceLock::from(schema);
         Ok(self)
     }
 
@@ -128,19 +136,19 @@ impl<'a> Features<'a> {
     /// If the index is out of range.
     #[must_use]
     pub fn kind(&self, feature: usize) -> FeatureKind {
-        self.schema.kind(feature)
+        self.schema().kind(feature)
     }
 
     /// Names of the features.
     #[must_use]
     pub fn names(&self) -> &[String] {
-        self.schema.names()
+        self.schema().names()
     }
 
     /// Names, kinds and category labels.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
-        &self.schema
+        self.schema.get_or_init(|| Arc::new(Schema::unnamed(self.n_features)))
     }
 
     /// Number of rows.
@@ -152,7 +160,7 @@ impl<'a> Features<'a> {
     /// Number of features.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.schema.n_features()
+        self.n_features
     }
 
     pub(super) fn matrix(&self) -> &Matrix<'a> {

@@ -12,6 +12,7 @@ mod precise;
 mod scores;
 mod settings;
 mod sparse;
+mod team;
 mod watching;
 mod whole;
 

@@ -1,22 +1,22 @@
 //! Leaf-wise and depth-wise growth: splits the best leaf first.
 //!
-//! Leaves are divided speculatively: whenever the best leaf is not divided yet, the next best ones are divided together
-//! with it, because nearly all of them are split later. The selection does not depend on the number of threads, nor do
+//! Nodes are divided speculatively: whenever the best leaf is not divided yet, the next best nodes are divided together
+//! with it, because nearly all of them are split later. They include children of leaves that are already divided. The selection does not depend on the number of threads, nor do
 //! the trees.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::divide::{Node, divide};
+use super::divide::{Node, Spot, divide};
 use super::histogram::parts;
 use super::search::{Child, search};
-use super::{Arrangement, Growing, Histogram, Numbers, Sum, Totals};
+use super::{Arrangement, Growing, GrownLeaf, Histogram, Numbers, Sum, Totals, child_path};
 use crate::train::Growth;
 use crate::train::split::Found;
 use crate::train::team::Team;
 use crate::train::usage::Phase;
 
-/// Number of leaves divided at once.
+/// Number of nodes divided at once.
 const AT_ONCE: usize = 4;
 
 /// Leaf that can be split.
@@ -93,6 +93,30 @@ fn root<N: Numbers>(
     Some(Open { found, state: State::Whole(histogram) })
 }
 
+/// Node in the order of splitting.
+struct Ranked<S> {
+    spot: Spot<S>,
+    /// Gain of the node, at most that of its parent: a node is split after its parent.
+    gain: f64,
+    is_whole: bool,
+}
+
+/// Collects a node and its descendants.
+fn collect<S: Sum>(open: Option<&Open<S>>, spot: Spot<S>, most: f64, nodes: &mut Vec<Ranked<S>>) {
+    let Some(open) = open else { return };
+    let gain = open.found.gain.min(most);
+    if let State::Divided(children) = &open.state {
+        let middle = spot.rows.start + children[0].0.rows;
+        let ranges = [spot.rows.start..middle, middle..spot.rows.end];
+        for ((is_left, rows), (totals, child)) in [true, false].into_iter().zip(ranges).zip(&**children) {
+            let path = spot.path.iter().copied().chain([is_left]).collect();
+            let (depth, way) = (spot.depth + 1, child_path(spot.way, is_left));
+            collect(child.as_ref(), Spot { leaf: spot.leaf, path, rows, totals: *totals, depth, way }, gain, nodes);
+        }
+    }
+    nodes.push(Ranked { spot, gain, is_whole: matches!(open.state, State::Whole(_)) });
+}
+
 impl<S: Sum> Leaves<S> {
     /// Compares two leaves in the order of splitting. Ties go to the older leaf.
     fn order<N: Numbers<Sum = S>>(&self, growing: &Growing<'_, N>, a: usize, b: usize) -> Ordering {
@@ -113,25 +137,52 @@ impl<S: Sum> Leaves<S> {
         self.candidates().min_by(|&a, &b| self.order(growing, a, b))
     }
 
-    /// Divides the best leaves that are not divided yet.
+    /// Returns the nodes to divide: the best leaf, which is not divided, and the next best nodes.
+    fn chosen<N: Numbers<Sum = S>>(&self, growing: &Growing<'_, N>) -> Vec<Spot<S>> {
+        let by_depth = growing.grower.params.growth == Growth::DepthWise;
+        let mut nodes: Vec<Ranked<S>> = Vec::new();
+        for leaf in self.candidates() {
+            let GrownLeaf { rows, totals, depth, way, .. } = growing.grown.leaves[leaf].clone();
+            let spot = Spot { leaf, path: Vec::new(), rows, totals, depth, way };
+            collect(self.open[leaf].as_ref(), spot, f64::INFINITY, &mut nodes);
+        }
+        let depth = |node: &Ranked<S>| if by_depth { node.spot.depth } else { 0 };
+        let place = |node: &Ranked<S>| (node.spot.leaf, node.spot.path.len(), node.spot.rows.start);
+        nodes.sort_unstable_by(|a, b| {
+            depth(a).cmp(&depth(b)).then(b.gain.total_cmp(&a.gain)).then(place(a).cmp(&place(b)))
+        });
+        // Divided nodes use up the remaining splits, too.
+        let left = growing.grower.params.num_leaves - growing.grown.leaves.len();
+        let whole = nodes.into_iter().take(left).filter(|node| node.is_whole).map(|node| node.spot);
+        let mut chosen: Vec<Spot<S>> = whole.take(AT_ONCE).collect();
+        chosen.sort_unstable_by_key(|spot| spot.rows.start);
+        chosen
+    }
+
+    /// Returns the node at a spot.
+    fn at(&mut self, spot: &Spot<S>) -> Option<&mut Option<Open<S>>> {
+        let mut node = &mut self.open[spot.leaf];
+        for &is_left in &spot.path {
+            let Some(Open { state: State::Divided(children), .. }) = node else { return None };
+            node = &mut children[usize::from(!is_left)].1;
+        }
+        Some(node)
+    }
+
+    /// Divides the best nodes that are not divided yet.
     fn divide<N: Numbers<Sum = S>>(
         &mut self,
         team: &Team<'_>,
         growing: &Growing<'_, N>,
         rows: &mut Arrangement<'_, N::Pair>,
     ) {
-        let left = growing.grower.params.num_leaves - growing.grown.leaves.len();
-        let is_whole = |leaf: &usize| matches!(&self.open[*leaf], Some(Open { state: State::Whole(_), .. }));
-        // `take(left)` comes before the filter: leaves that are already divided use up the remaining splits, too.
-        let mut best: Vec<usize> = self.candidates().collect();
-        best.sort_unstable_by(|&a, &b| self.order(growing, a, b));
-        let mut chosen: Vec<usize> = best.into_iter().take(left).filter(is_whole).take(AT_ONCE).collect();
-        chosen.sort_unstable_by_key(|&leaf| growing.grown.leaves[leaf].rows.start);
-        let ranges: Vec<Range<usize>> = chosen.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
+        let chosen = self.chosen(growing);
+        let ranges: Vec<Range<usize>> = chosen.iter().map(|spot| spot.rows.clone()).collect();
         let mut nodes = Vec::with_capacity(chosen.len());
-        for (&leaf, rows) in chosen.iter().zip(rows.parts(&ranges)) {
-            let Some(Open { found, state: State::Whole(large) }) = self.open[leaf].take() else { continue };
-            nodes.push(Node::<N>::new(leaf, rows, found, large));
+        for (spot, rows) in chosen.into_iter().zip(rows.parts(&ranges)) {
+            let open = self.at(&spot).and_then(Option::take);
+            let Some(Open { found, state: State::Whole(large) }) = open else { continue };
+            nodes.push(Node::<N>::new(spot, rows, found, large));
         }
         // The children of the last split are never split, so they need no histograms.
         let last = growing.grown.leaves.len() + 1 >= growing.grower.params.num_leaves;
@@ -164,7 +215,9 @@ impl<S: Sum> Leaves<S> {
             let (left, right) = if node.smaller_left { (small, large) } else { (large, small) };
             let [left_totals, right_totals] = node.totals;
             let children = Box::new([(left_totals, left), (right_totals, right)]);
-            self.open[node.leaf] = Some(Open { found: node.found, state: State::Divided(children) });
+            if let Some(place) = self.at(&node.spot) {
+                *place = Some(Open { found: node.found, state: State::Divided(children) });
+            }
         }
     }
 }

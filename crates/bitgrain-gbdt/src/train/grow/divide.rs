@@ -16,9 +16,21 @@ use crate::train::usage::Phase;
 /// Bytes of records below which a node is one task: about 50 microseconds.
 const SMALL: usize = 1 << 17;
 
+/// Location and sums of a node: a leaf of the tree, or a descendant of a leaf that is divided but not split yet.
+#[derive(Debug, Clone)]
+pub(super) struct Spot<S> {
+    pub(super) leaf: usize,
+    /// Steps from the leaf down to the node, true for left.
+    pub(super) path: Vec<bool>,
+    pub(super) rows: Range<usize>,
+    pub(super) totals: Totals<S>,
+    pub(super) depth: usize,
+    pub(super) way: u64,
+}
+
 /// Node to divide.
 pub(super) struct Node<'r, N: Numbers> {
-    pub(super) leaf: usize,
+    pub(super) spot: Spot<N::Sum>,
     rows: Arrangement<'r, N::Pair>,
     pub(super) found: Found<N::Sum>,
     /// The node's histogram, from which the smaller child's is subtracted later.
@@ -98,7 +110,7 @@ pub(super) fn divide<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, node
         }
     }
     let large = nodes.iter_mut().zip(exact).filter(|(node, _)| !node.is_small() && node.middle > 0);
-    large.for_each(|(node, exact)| node.count(growing, exact));
+    large.for_each(|(node, exact)| node.count(exact));
 }
 
 /// Partitions the rows of large nodes on all threads.
@@ -120,14 +132,14 @@ fn partition_large<N: Numbers>(team: &Team<'_>, growing: &Growing<'_, N>, nodes:
 
 impl<'r, N: Numbers> Node<'r, N> {
     pub(super) fn new(
-        leaf: usize,
+        spot: Spot<N::Sum>,
         rows: Arrangement<'r, N::Pair>,
         found: Found<N::Sum>,
         large: Histogram<N::Sum>,
     ) -> Self {
         let none = Totals { sum: N::Sum::default(), rows: 0 };
         Self {
-            leaf,
+            spot,
             rows,
             found,
             large,
@@ -167,13 +179,12 @@ impl<'r, N: Numbers> Node<'r, N> {
             }
         }
         let exact = if N::EXACT { sum_of::<N>(&self.rows.pairs[smaller]) } else { N::Sum::default() };
-        self.count(growing, exact);
+        self.count(exact);
     }
 
     /// Returns the children to search: the smaller and the larger.
     pub(super) fn children(&mut self, growing: &Growing<'_, N>) -> Siblings<'_, N::Sum> {
-        let way = growing.grown.leaves[self.leaf].way;
-        let ways = [true, false].map(|is_left| child_path(way, is_left));
+        let ways = [true, false].map(|is_left| child_path(self.spot.way, is_left));
         let [smaller, larger] = if self.smaller_left { [0, 1] } else { [1, 0] };
         let mut small =
             Child::of(growing, self.totals[smaller], ways[smaller], &mut self.small).only_if(self.may_split[smaller]);
@@ -194,7 +205,7 @@ impl<'r, N: Numbers> Node<'r, N> {
     /// another split was found; if not, `middle` is 0.
     fn search_again(&mut self, growing: &Growing<'_, N>) -> bool {
         let search = &growing.grower.search;
-        let node = &growing.grown.leaves[self.leaf];
+        let node = &self.spot;
         let cleared = self.found.sides.clear(self.middle == 0, search.map, &mut self.large);
         let features = || growing.grower.features_of(node.way);
         match cleared.then(|| search.best(&self.large, &node.totals, &features())).flatten() {
@@ -217,7 +228,7 @@ impl<'r, N: Numbers> Node<'r, N> {
         let n_rows = self.rows.order.len();
         self.smaller_left = self.middle <= n_rows - self.middle;
         [self.totals[0].rows, self.totals[1].rows] = [self.middle, n_rows - self.middle];
-        let depth = growing.grown.leaves[self.leaf].depth + 1;
+        let depth = self.spot.depth + 1;
         self.may_split = [0, 1].map(|side| !last && growing.may_split(&self.totals[side], depth));
         self.needs_histograms = self.may_split.contains(&true);
         if self.needs_histograms {
@@ -227,8 +238,8 @@ impl<'r, N: Numbers> Node<'r, N> {
 
     /// Sets the sums of both children. `exact` is the sum over the rows of the smaller one, if sums are of floats: the
     /// sum of bins has a rounding error, of which rows that went the other way may be a part.
-    fn count(&mut self, growing: &Growing<'_, N>, exact: N::Sum) {
-        let sum = growing.grown.leaves[self.leaf].totals.sum;
+    fn count(&mut self, exact: N::Sum) {
+        let sum = self.spot.totals.sum;
         let (left, right) = if !N::EXACT {
             (self.found.left, sum.minus(self.found.left))
         } else if self.smaller_left {
