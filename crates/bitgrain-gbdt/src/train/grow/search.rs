@@ -104,12 +104,13 @@ pub(super) fn search_alone<N: Numbers>(
     (mut small, mut large): Siblings<'_, N::Sum>,
 ) -> Splits<N::Sum> {
     let search = &growing.grower.search;
-    let all = &[0..search.map.n_features()];
+    let every = 0..search.map.n_features();
+    let all = std::slice::from_ref(&every);
     let (of_small, partials) = (small.totals, small.partials);
     let of_large = large.as_ref().map(|large| large.totals);
     let Some(own) = sides(growing, &mut small, all).next() else { return (None, None) };
     let other = large.as_mut().and_then(|large| sides(growing, large, all).next());
-    let (first, second) = Task { group: all[0].clone(), partials, small: own, large: other }.run(growing);
+    let (first, second) = Task { group: every.clone(), partials, small: own, large: other }.run(growing);
     (search.choose(first, &of_small), of_large.and_then(|totals| search.choose(second, &totals)))
 }
 
