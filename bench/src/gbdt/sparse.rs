@@ -1,5 +1,5 @@
 //! Sparse tables: one-hot columns in CSR form, trained from Python by this package, LightGBM and XGBoost, each in a
-//! process of its own.
+//! separate process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

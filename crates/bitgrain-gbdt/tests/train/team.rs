@@ -104,7 +104,7 @@ fn usage_counts_every_loop_of_a_tree() {
     assert!(usage.projected[0] >= usage.projected[2] && usage.projected[0] <= usage.all().in_loops);
 }
 
-/// Runs one test of this program in a process of its own and returns its output; `None` if the program that limits the
+/// Runs one test of this program in a separate process and returns its output; `None` if the program that limits the
 /// process is missing.
 fn in_process(limit: &[&str], role: &str) -> Option<String> {
     let own = std::env::current_exe().expect("this program");
