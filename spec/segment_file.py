@@ -164,7 +164,7 @@ def read_frame(reader, sequence, time):
     index, flags = reader.varint(), reader.number("B")
     refuse_if(flags >> 5, "flags of a frame")
     tier, form = reader.tier_and_form()
-    floats = form in ("f32", "f16")
+    floats = form in ("f32", "f16", "none")
     refuse_if(not floats and form not in [f"b{bits}" for bits in range(2, 9)], "the form of a frame")
     refuse_if(floats and flags & 7, "a frame of floats that needs another one or has scales")
     frame = {"index": index, "scales": "f32" if flags & 4 else "f16", "tier": tier, "form": form}
@@ -181,7 +181,7 @@ def read_frame(reader, sequence, time):
         frame["rewritten"] = read_rewritten(reader, sequence)
     count = math.prod(frame["shape"])
     if floats:
-        return frame, (4 if form == "f32" else 2) * count
+        return frame, {"f32": 4, "f16": 2, "none": 0}[form] * count
     scales = 0 if flags & 1 else -(-count // frame["block_len"]) * (4 if flags & 4 else 2)
     codes = blocks_bytes(form, frame["block_len"], count) - 4 * -(-count // frame["block_len"])
     return frame, scales + codes
@@ -198,25 +198,44 @@ def read_uses(body):
     reader, uses, key, last = Reader(body), [], b"", 0
     while reader.left() and body[reader.at] != 0:
         key = next_key(reader, key)
-        accesses, last = reader.varint(), reader.distance(last, may_be_zero=True)
-        window, average = reader.varint(), reader.number("H")
-        refuse_if(average > 32768, "an average")
-        entry = {"id": key_to_id(key), "accesses": accesses, "last": last, "window": window, "average": average}
-        uses.append(entry)
-    return {"uses": uses, **read_wishes(reader)} if reader.left() else uses
+        uses.append({"id": key_to_id(key), **read_use(reader, last)})
+        last = uses[-1]["last"]
+    return {"uses": uses, **read_wanted_tiers(reader)} if reader.left() else uses
 
 
-def read_wishes(reader):
+def read_use(reader, last):
+    """Read the fields of an entry after its id."""
+    accesses, last = reader.varint(), reader.distance(last, may_be_zero=True)
+    window, average = reader.varint(), reader.number("H")
+    refuse_if(average > 32768, "an average")
+    return {"accesses": accesses, "last": last, "window": window, "average": average}
+
+
+def read_frame_uses(reader):
+    """Read the reads of groups of frames."""
+    groups, key, last, count = [], b"", 0, reader.varint()
+    refuse_if(count == 0, "an empty list of groups")
+    for _ in range(count):
+        key = next_key(reader, key)
+        group = reader.varint()
+        groups.append({"id": key_to_id(key), "group": group, **read_use(reader, last)})
+        last = groups[-1]["last"]
+    return groups
+
+
+def read_wanted_tiers(reader):
     """Read the state of the policy, which follows the list of uses."""
     refuse_if(reader.number("B") != 0, "the zero before the state of the policy")
-    flags, wishes, key = reader.number("B"), [], b""
-    refuse_if(flags > 1, "flags of the policy")
+    flags, wanted, key = reader.number("B"), [], b""
+    refuse_if(flags > 3, "flags of the policy")
     last_downgrade = reader.varint() if flags & 1 else None
+    frames = read_frame_uses(reader) if flags & 2 else []
     while reader.left():
         key = next_key(reader, key)
-        wishes.append({"id": key_to_id(key), "tier": reader.tier()})
-    refuse_if(last_downgrade is None and not wishes, "a state that says nothing")
-    return {"last_downgrade": last_downgrade, "wishes": wishes}
+        wanted.append({"id": key_to_id(key), "tier": reader.tier()})
+    refuse_if(last_downgrade is None and not wanted and not frames, "a state that says nothing")
+    state = {"last_downgrade": last_downgrade, "wishes": wanted}
+    return {**state, "frames": frames} if frames else state
 
 
 def read_record(data, offset, header):

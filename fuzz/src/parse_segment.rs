@@ -37,10 +37,14 @@ fn uses(body: &[u8]) {
     while let Ok(Some(entry)) = entries.next() {
         list.push(&entry).expect("what was read can be written");
     }
-    if let Ok(mut wishes) = entries.into_wishes() {
-        list.set_last_downgrade(wishes.last_downgrade);
-        while let Ok(Some(wish)) = wishes.next() {
-            list.wish(&wish).expect("what was read can be written");
+    if let Ok(mut groups) = entries.into_frame_usage() {
+        list.set_last_downgrade(groups.last_downgrade);
+        while let Ok(Some(group)) = groups.next() {
+            list.push_frames(&group).expect("what was read can be written");
+        }
+        let Ok(mut wanted_tiers) = groups.into_wanted_tiers() else { return };
+        while let Ok(Some(wanted)) = wanted_tiers.next() {
+            list.push_wanted_tier(&wanted).expect("what was read can be written");
         }
     }
     let again = list.into_bytes();

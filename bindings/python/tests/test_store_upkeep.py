@@ -210,9 +210,10 @@ def test_named_policies_decide_how_far_idle_tensors_step_down(tmp_path: pathlib.
             assert (store.stat("a").tier, report.over_budget) == (tier, 0)
     with TensorStore(tmp_path / "small", policy="budget:1", clock=SimulatedClock(START)) as store:
         store["a"] = array
-        report = store.tick(START + 3 * HOUR)
-        assert [(move.after, move.reason) for move in report.moves] == [("cold", "budget")]
-        assert report.over_budget > store.plan(START + 3 * HOUR).over_budget - 10 > 3_000  # an estimate and the size
+        assert list(store.tick(START + 23 * HOUR).moves) == []  # new data is left alone for a day
+        report = store.tick(START + 25 * HOUR)
+        assert [(move.after, move.reason, move.frames) for move in report.moves] == [("cold", "budget", None)]
+        assert report.over_budget > store.plan(START + 25 * HOUR).over_budget - 10 > 3_000  # an estimate and the size
     with pytest.raises(bitgrain.errors.InputError, match="unknown policy `frugal`"):
         TensorStore(tmp_path / "wrong", policy="frugal")
 

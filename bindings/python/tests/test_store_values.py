@@ -243,8 +243,14 @@ def test_frames_are_returned_as_one_array(store: TensorStore) -> None:
             store.frames("room", *wrong)
     with pytest.raises(bitgrain.errors.InputError, match=r"shape \(3,\), but earlier frames have \(10, 10\)"):
         store.append("room", [1.0, 2.0, 3.0])
-    with pytest.raises(bitgrain.errors.InputError, match="has frames"):
+    with pytest.raises(bitgrain.errors.InputError, match="cycle"):
         store.attach("room", bitgrain.store.Factor("room"))
+    store.append("twice", 2 * frames[0].reshape(10, 10))
+    store.attach("twice", bitgrain.store.Factor("room", scale=2.0))
+    assert store.stat("twice").reconstructable
+    with pytest.raises(bitgrain.errors.InputError, match="its frames differ"):
+        store.attach("twice", bitgrain.store.Delta("room", wanted=frames[0].reshape(10, 10)))
+    store.attach("twice", None)
     store["whole"] = [1.0]
     with pytest.raises(bitgrain.errors.InputError, match="not temporal"):
         store.append("whole", [1.0])

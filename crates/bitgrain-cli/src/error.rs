@@ -333,6 +333,36 @@ pub(crate) enum CliError {
         /// The index or size.
         value: u64,
     },
+    /// A duration that is not one.
+    #[error("invalid residency `{hours}`; give a number of hours, at least 0")]
+    Hours {
+        /// The number given.
+        hours: f64,
+    },
+    /// A reconstruction of a new tensor without values.
+    #[error("`{id}` does not exist; give its values with --wanted or the difference with --delta")]
+    NoValues {
+        /// The tensor.
+        id: String,
+    },
+    /// A row index that is not an integer.
+    #[error("{}: value at position {at} (0-based) is `{value}`; a permutation has integers in 0..16777216", path.display())]
+    RowIndex {
+        /// The file.
+        path: PathBuf,
+        /// Position of the value.
+        at: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A projection that is not a matrix.
+    #[error("{}: a projection needs 2 axes, the tensor has {axes}", path.display())]
+    NotMatrix {
+        /// The file.
+        path: PathBuf,
+        /// Number of axes.
+        axes: usize,
+    },
     /// Frames requested of a tensor that is not temporal.
     #[error("`{id}` has no frames; read a part of it with --rows")]
     NoFrames {

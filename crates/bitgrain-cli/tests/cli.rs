@@ -103,6 +103,11 @@ fn the_tour_of_the_store_keeps_bits_for_read_tensors_and_every_bound() {
     assert!(bits.len() == 4 && bits.is_sorted_by(|a, b| a >= b) && bits[0] > bits[3] + 1.0, "{bits:?}");
     assert_eq!(store["beyond_their_bound"], 0);
     assert!(store["bytes_after"].as_u64() < store["bytes_at_first"].as_u64());
+    // At the size that ADR-019 reaches, the budget has the least error per read.
+    let policy = |at: usize, key: &str| store["policies"][at][key].as_f64().expect("a number");
+    assert_eq!(store["policies"][1]["policy"], "adr019");
+    assert!(policy(2, "bytes") <= policy(1, "bytes"), "{}", store["policies"]);
+    assert!(policy(2, "error_per_read") < policy(1, "error_per_read"), "{}", store["policies"]);
 }
 
 #[test]

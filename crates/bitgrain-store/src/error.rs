@@ -154,6 +154,24 @@ pub enum StoreError {
         /// The tensor.
         id: TensorId,
     },
+    /// A delta of a temporal tensor given as the result: frames differ, so no single delta gives all of them.
+    #[error(
+        "`{id}` is temporal and its frames differ; give the delta to `{base}` itself, which is added to every frame"
+    )]
+    FramesNeedDelta {
+        /// The temporal tensor.
+        id: TensorId,
+        /// The base.
+        base: TensorId,
+    },
+    /// A base with fewer frames than the tensor to reconstruct has evicted.
+    #[error("`{base}` has fewer frames than `{id}` has without data; choose a base with all of them")]
+    BaseTooShort {
+        /// The temporal tensor.
+        id: TensorId,
+        /// The base.
+        base: TensorId,
+    },
     /// An operation on a tensor without frames that needs a temporal one.
     #[error("`{id}` is not temporal: it was put as one tensor; append to another id, or delete it first")]
     NotTemporal {

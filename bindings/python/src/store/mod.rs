@@ -39,6 +39,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshot::StoreSnapshot>()?;
     module.add_class::<clock::StoreClock>()?;
     module.add_class::<moves::StoreMoves>()?;
-    module.add_class::<moves::StoreWishes>()?;
+    module.add_class::<moves::StoreWantedTiers>()?;
     module.add_function(wrap_pyfunction!(settings::named_policy, module)?)
 }

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 
 use super::id::Id;
 
-/// Id, from, to, reason, bytes: `TierMove`.
+/// Id, from, to, reason, bytes, start and end of the frames: `TierMove`.
 #[derive(IntoPyObject)]
-pub(super) struct Moved(Id, &'static str, &'static str, &'static str, u64);
+pub(super) struct Moved(Id, &'static str, &'static str, &'static str, u64, Option<(u64, u64)>);
 
 impl From<&TierMove> for Moved {
     fn from(of: &TierMove) -> Self {
@@ -20,7 +20,8 @@ impl From<&TierMove> for Moved {
             Reason::WarmCap => "warm-cap",
             Reason::Budget => "budget",
         };
-        Self(Id(of.id.clone()), of.from.name(), of.to.name(), reason, of.bytes)
+        let frames = of.frames.as_ref().map(|frames| (frames.start, frames.end));
+        Self(Id(of.id.clone()), of.from.name(), of.to.name(), reason, of.bytes, frames)
     }
 }
 
@@ -53,15 +54,15 @@ impl StoreMoves {
 
 /// Tensors whose wanted tier changes.
 #[pyclass(frozen, module = "bitgrain._native")]
-pub(crate) struct StoreWishes(pub(super) Vec<(TensorId, Tier)>);
+pub(crate) struct StoreWantedTiers(pub(super) Vec<(TensorId, Tier)>);
 
 #[pymethods]
-impl StoreWishes {
+impl StoreWantedTiers {
     fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the wishes in `start..stop`, or an empty list if the range is out of bounds.
+    /// Returns the wanted tiers in `start..stop`, or an empty list if the range is out of bounds.
     fn part(&self, start: usize, stop: usize) -> Vec<(Id, &'static str)> {
         let part = self.0.get(start..stop).unwrap_or_default();
         part.iter().map(|(id, tier)| (Id(id.clone()), tier.name())).collect()

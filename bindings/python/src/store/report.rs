@@ -8,7 +8,7 @@ use bitgrain::store::{
 use pyo3::prelude::*;
 
 use super::id::Id;
-use super::moves::{StoreMoves, StoreWishes};
+use super::moves::{StoreMoves, StoreWantedTiers};
 
 /// Tier, bits, bound, measured, depth: `Provenance`.
 #[derive(IntoPyObject)]
@@ -126,7 +126,7 @@ impl From<StoreStats> for Counts {
 pub(super) struct Ticked {
     moves: StoreMoves,
     skipped: usize,
-    wishes: usize,
+    wanted_tiers: usize,
     bytes_before: u64,
     bytes_after: u64,
     over_budget: u64,
@@ -134,8 +134,8 @@ pub(super) struct Ticked {
 
 impl From<TickReport> for Ticked {
     fn from(report: TickReport) -> Self {
-        let TickReport { moves, skipped, wishes, bytes_before, bytes_after, over_budget, .. } = report;
-        Self { moves: StoreMoves(moves), skipped, wishes, bytes_before, bytes_after, over_budget }
+        let TickReport { moves, skipped, wanted_tiers, bytes_before, bytes_after, over_budget, .. } = report;
+        Self { moves: StoreMoves(moves), skipped, wanted_tiers, bytes_before, bytes_after, over_budget }
     }
 }
 
@@ -143,7 +143,7 @@ impl From<TickReport> for Ticked {
 #[derive(IntoPyObject)]
 pub(super) struct Planned {
     moves: StoreMoves,
-    wishes: StoreWishes,
+    wanted_tiers: StoreWantedTiers,
     warm_bytes_before: u64,
     warm_bytes_after: u64,
     over_budget: u64,
@@ -151,9 +151,9 @@ pub(super) struct Planned {
 
 impl From<TickPlan> for Planned {
     fn from(plan: TickPlan) -> Self {
-        let TickPlan { moves, wishes, warm_bytes_before, warm_bytes_after, over_budget, .. } = plan;
-        let (moves, wishes) = (StoreMoves(moves), StoreWishes(wishes));
-        Self { moves, wishes, warm_bytes_before, warm_bytes_after, over_budget }
+        let TickPlan { moves, wanted_tiers, warm_bytes_before, warm_bytes_after, over_budget, .. } = plan;
+        let (moves, wanted_tiers) = (StoreMoves(moves), StoreWantedTiers(wanted_tiers));
+        Self { moves, wanted_tiers, warm_bytes_before, warm_bytes_after, over_budget }
     }
 }
 

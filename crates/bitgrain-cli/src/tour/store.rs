@@ -234,7 +234,7 @@ impl Report for Store {
         let mut tiers = Vec::new();
         // Writing to a vector cannot fail.
         let _ = chart::write(&self.stats, &mut tiers);
-        let used: Vec<&TierStats> = self.stats.tiers.iter().filter(|tier| tier.tensors > 0).collect();
+        let used: Vec<&TierStats> = self.stats.tiers.iter().filter(|tier| tier.bytes > 0).collect();
         #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
         let bytes = |tier: &&TierStats| (tier.tier.name().to_owned(), tier.bytes as f64, Size(tier.bytes).to_string());
         vec![

@@ -123,6 +123,7 @@ pub(crate) fn fill(folder: &Path) {
     for (name, shape) in [
         ("mean.npy", &[64][..]),
         ("labels.npy", &[50]),
+        ("matrix.npy", &[3, 64]),
         ("readings.npy", &[30, 8]),
         ("one.npy", &[8]),
         ("gaps.npy", &[5, 8]),
@@ -184,6 +185,8 @@ fn stores(folder: &Path) {
     run(folder, "store put vectors.store mean mean.npy");
     run(folder, "store put vectors.store #7 mean.npy");
     run(folder, "store put vectors.store #8 mean.npy");
+    run(folder, "store put vectors.store original mean.npy");
+    run(folder, "store put vectors.store tuned mean.npy");
     run(folder, "store init sensors.store");
     run(folder, "store append sensors.store room readings.npy");
     ["tensors.store", "cache.store"].iter().for_each(|name| run(folder, &format!("store init {name}")));

@@ -1,5 +1,6 @@
 //! `bitgrain store`, run as a user runs it.
 
+mod attach;
 mod damage;
 mod edges;
 mod files;

@@ -75,6 +75,8 @@ pub enum FrameValues {
     Raw,
     /// f16. The frame is a key that other frames do not refer to.
     Half,
+    /// None: the frame is reconstructed. It is a key that other frames do not refer to.
+    Absent,
 }
 
 impl FrameValues {
@@ -83,7 +85,7 @@ impl FrameValues {
     pub const fn width(self) -> Option<BitWidth> {
         match self {
             Self::Codes(width) => Some(width),
-            Self::Raw | Self::Half => None,
+            Self::Raw | Self::Half | Self::Absent => None,
         }
     }
 
@@ -98,6 +100,7 @@ impl FrameValues {
             Self::Codes(width) => Form::Blocks(width),
             Self::Raw => Form::Raw,
             Self::Half => Form::Half,
+            Self::Absent => Form::Absent,
         }
     }
 }
@@ -174,6 +177,7 @@ impl FrameHead {
             FrameValues::Codes(width) => self.scales_len().saturating_add(width.packed_len(count)),
             FrameValues::Raw => count.saturating_mul(4),
             FrameValues::Half => count.saturating_mul(2),
+            FrameValues::Absent => 0,
         }
     }
 
@@ -189,7 +193,7 @@ impl FrameHead {
         let other_time = if self.time == time { 0 } else { OTHER_TIME };
         let rewritten = if self.rewritten.is_some() { REWRITTEN } else { 0 };
         if self.values.width().is_none() && role | scales != 0 {
-            return Err(SegmentError::Unwritable { what: "a frame of floats", must: "a key without scales" });
+            return Err(SegmentError::Unwritable { what: "a frame without codes", must: "a key without scales" });
         }
         put::varint(out, self.index);
         out.push(role | scales | other_time | rewritten);
@@ -224,6 +228,7 @@ impl FrameHead {
             Form::Blocks(width) => (FrameValues::Codes(width), read_block(cursor)?),
             Form::Raw if plain => (FrameValues::Raw, BlockLen::DEFAULT),
             Form::Half if plain => (FrameValues::Half, BlockLen::DEFAULT),
+            Form::Absent if plain => (FrameValues::Absent, BlockLen::DEFAULT),
             _ => return Err(SegmentError::Value { what: "frame form", offset }),
         };
         let shape = shape::read(cursor)?;

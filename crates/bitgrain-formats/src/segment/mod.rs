@@ -12,7 +12,7 @@
 //! |---|---|
 //! | [`Draft`] encodes a body in place and writes the head before it; [`write_record`] copies a body | [`RecordView`], [`Records`], [`ValuesView`] |
 //! | [`IndexBuilder`] | [`Trailer`], [`Index`], [`Entries`] |
-//! | [`UsageList`] | [`UsageEntries`], [`Wishes`] |
+//! | [`UsageList`] | [`UsageEntries`], [`FrameUsageEntries`], [`WantedTierEntries`] |
 //!
 //! ```
 //! use bitgrain_formats::segment::*;
@@ -37,6 +37,7 @@ mod entry;
 mod error;
 mod form;
 mod frame;
+mod frame_usage;
 mod head;
 mod header;
 mod id;
@@ -52,7 +53,7 @@ mod tensor;
 mod trailer;
 mod usage;
 mod values;
-mod wishes;
+mod wanted_tiers;
 
 pub use accuracy::Accuracy;
 pub use draft::{Draft, write_record};
@@ -60,6 +61,7 @@ pub use entry::{Entry, EntryKind};
 pub use error::SegmentError;
 pub use form::{Encoding, Form};
 pub use frame::{FrameHead, FrameValues, Role, ScaleType};
+pub use frame_usage::{FRAMES_PER_COUNT, FrameUsageEntries, FrameUsageEntry};
 pub use head::{Content, Head, Stamp};
 pub use header::{SegmentHeader, SegmentKind};
 pub use id::IdRef;
@@ -72,7 +74,7 @@ pub use tensor::{BodyParts, TensorHead};
 pub use trailer::Trailer;
 pub use usage::{UsageEntries, UsageEntry, UsageList};
 pub use values::ValuesView;
-pub use wishes::{Wish, Wishes};
+pub use wanted_tiers::{WantedTierEntries, WantedTierEntry};
 
 /// Size in bytes of the part of a body that shares a checksum.
 pub const CHUNK: usize = 16 * 1024;

@@ -1,9 +1,10 @@
 //! Lists of tensor usage: the bodies of usage records.
 
 use super::cursor::Cursor;
+use super::frame_usage::{FrameUsageList, START};
 use super::prefix::PreviousId;
-use super::wishes::{START, WishList};
-use super::{IdRef, SegmentError, Wish, Wishes, put};
+use super::wanted_tiers::WantedTierList;
+use super::{FrameUsageEntries, FrameUsageEntry, IdRef, SegmentError, WantedTierEntries, WantedTierEntry, put};
 
 /// Fixed-point representation of an average of 1.
 const ONE: f32 = 32768.0;
@@ -39,7 +40,8 @@ pub struct UsageList {
     bytes: Vec<u8>,
     previous: PreviousId,
     last: u64,
-    wishes: WishList,
+    frames: FrameUsageList,
+    wanted_tiers: WantedTierList,
 }
 
 impl UsageList {
@@ -49,45 +51,53 @@ impl UsageList {
     /// Returns [`SegmentError::Unwritable`] for an empty id or an average outside 0..=1, or
     /// [`SegmentError::TooLong`].
     pub fn push(&mut self, entry: &UsageEntry<'_>) -> Result<(), SegmentError> {
-        if !(0.0..=1.0).contains(&entry.ema) {
-            return Err(SegmentError::Unwritable { what: "an average use", must: "0 to 1" });
-        }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
-        let ema = (entry.ema * ONE).round_ties_even() as u16;
+        check_average(entry)?;
         self.previous.write(entry.id, &mut self.bytes)?;
-        put::varint(&mut self.bytes, entry.accesses);
-        put::delta(&mut self.bytes, entry.last, self.last);
-        put::varint(&mut self.bytes, entry.window);
-        self.bytes.extend_from_slice(&ema.to_le_bytes());
-        self.last = entry.last;
+        write_usage(entry, &mut self.last, &mut self.bytes);
         Ok(())
+    }
+
+    /// Adds the reads of a group of frames. Sorted ids take the fewest bytes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`push`](Self::push).
+    pub fn push_frames(&mut self, entry: &FrameUsageEntry<'_>) -> Result<(), SegmentError> {
+        self.frames.push(entry)
     }
 
     /// Adds the tier that the next write of a tensor should have. Sorted ids take the fewest bytes.
     ///
     /// # Errors
     /// Returns [`SegmentError::Unwritable`] for an empty id or a tier above 8, or [`SegmentError::TooLong`].
-    pub fn wish(&mut self, wish: &Wish<'_>) -> Result<(), SegmentError> {
-        self.wishes.push(wish)
+    pub fn push_wanted_tier(&mut self, wanted: &WantedTierEntry<'_>) -> Result<(), SegmentError> {
+        self.wanted_tiers.push(wanted)
     }
 
     /// Sets the time of the last downgrade for the cap on warm tensors.
     pub const fn set_last_downgrade(&mut self, time: Option<u64>) {
-        self.wishes.set_last_downgrade(time);
+        self.frames.set_last_downgrade(time);
     }
 
     /// Returns whether the list is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.bytes.is_empty() && self.wishes.is_empty()
+        self.bytes.is_empty() && self.has_no_state()
     }
 
     /// Returns the encoded body.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
+        let stateless = self.has_no_state();
         let mut bytes = self.bytes;
-        self.wishes.write(&mut bytes);
+        if !stateless {
+            self.frames.write(&mut bytes);
+            bytes.extend_from_slice(&self.wanted_tiers.bytes);
+        }
         bytes
+    }
+
+    const fn has_no_state(&self) -> bool {
+        self.frames.is_empty() && self.wanted_tiers.bytes.is_empty()
     }
 }
 
@@ -118,36 +128,73 @@ impl<'a> UsageEntries<'a> {
             return Ok(None);
         }
         self.previous.read(&mut self.cursor)?;
-        let accesses = self.cursor.varint("accesses")?;
-        self.last = self.cursor.delta("last access", self.last)?;
-        let window = self.cursor.varint("access window")?;
-        let offset = self.cursor.offset();
-        let ema = f32::from(self.cursor.u16("average use")?) / ONE;
-        let (Some(id), true) = (self.previous.id(), ema <= 1.0) else {
-            return Err(SegmentError::Value { what: "average use", offset });
-        };
-        Ok(Some(UsageEntry { id, accesses, last: self.last, window, ema }))
+        read_usage(&self.previous, &mut self.last, &mut self.cursor).map(Some)
     }
 
-    /// Returns the wishes, which follow the last entry: call it after [`next`](Self::next) returned `None`.
+    /// Returns the reads of frames, which follow the last entry: call it after [`next`](Self::next) returned `None`.
+    ///
+    /// # Errors
+    /// Returns [`SegmentError::Value`] or [`SegmentError::Truncated`].
+    pub fn into_frame_usage(self) -> Result<FrameUsageEntries<'a>, SegmentError> {
+        FrameUsageEntries::read(self.cursor)
+    }
+
+    /// Returns the wanted tiers, which follow the last entry: call it after [`next`](Self::next) returned `None`.
     ///
     /// ```
-    /// use bitgrain_formats::segment::{IdRef, UsageEntries, UsageList, Wish};
+    /// use bitgrain_formats::segment::{IdRef, UsageEntries, UsageList, WantedTierEntry};
     /// let mut list = UsageList::default();
-    /// list.wish(&Wish { id: IdRef::Name("a"), tier: 1 })?;
+    /// list.push_wanted_tier(&WantedTierEntry { id: IdRef::Name("a"), tier: 1 })?;
     /// list.set_last_downgrade(Some(5));
     /// let body = list.into_bytes();
     /// let mut entries = UsageEntries::new(&body);
     /// assert_eq!(entries.next()?, None);
-    /// let mut wishes = entries.into_wishes()?;
-    /// assert_eq!(wishes.last_downgrade, Some(5));
-    /// assert_eq!(wishes.next()?, Some(Wish { id: IdRef::Name("a"), tier: 1 }));
+    /// let mut wanted_tiers = entries.into_wanted_tiers()?;
+    /// assert_eq!(wanted_tiers.last_downgrade, Some(5));
+    /// assert_eq!(wanted_tiers.next()?, Some(WantedTierEntry { id: IdRef::Name("a"), tier: 1 }));
     /// # Ok::<(), bitgrain_formats::segment::SegmentError>(())
     /// ```
     ///
     /// # Errors
     /// Returns [`SegmentError::Value`] or [`SegmentError::Truncated`].
-    pub fn into_wishes(self) -> Result<Wishes<'a>, SegmentError> {
-        Wishes::read(self.cursor)
+    pub fn into_wanted_tiers(self) -> Result<WantedTierEntries<'a>, SegmentError> {
+        self.into_frame_usage()?.into_wanted_tiers()
     }
+}
+
+/// Checks that an entry can be written.
+pub(super) fn check_average(entry: &UsageEntry<'_>) -> Result<(), SegmentError> {
+    if (0.0..=1.0).contains(&entry.ema) {
+        Ok(())
+    } else {
+        Err(SegmentError::Unwritable { what: "an average use", must: "0 to 1" })
+    }
+}
+
+/// Writes the fields of an entry after its id. `last` is the time of the last access of the previous entry.
+pub(super) fn write_usage(entry: &UsageEntry<'_>, last: &mut u64, out: &mut Vec<u8>) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
+    let ema = (entry.ema * ONE).round_ties_even() as u16;
+    put::varint(out, entry.accesses);
+    put::delta(out, entry.last, *last);
+    put::varint(out, entry.window);
+    out.extend_from_slice(&ema.to_le_bytes());
+    *last = entry.last;
+}
+
+/// Reads the fields of an entry after its id.
+pub(super) fn read_usage<'p>(
+    previous: &'p PreviousId,
+    last: &mut u64,
+    cursor: &mut Cursor<'_>,
+) -> Result<UsageEntry<'p>, SegmentError> {
+    let accesses = cursor.varint("accesses")?;
+    *last = cursor.delta("last access", *last)?;
+    let window = cursor.varint("access window")?;
+    let offset = cursor.offset();
+    let ema = f32::from(cursor.u16("average use")?) / ONE;
+    let (Some(id), true) = (previous.id(), ema <= 1.0) else {
+        return Err(SegmentError::Value { what: "average use", offset });
+    };
+    Ok(UsageEntry { id, accesses, last: *last, window, ema })
 }

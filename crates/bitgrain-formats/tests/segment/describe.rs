@@ -73,6 +73,7 @@ fn frame(frame: &FrameHead) -> Value {
         FrameValues::Codes(width) => Form::Blocks(width),
         FrameValues::Raw => Form::Raw,
         FrameValues::Half => Form::Half,
+        FrameValues::Absent => Form::Absent,
     };
     let mut described = json!({
         "index": frame.index,
@@ -98,25 +99,41 @@ fn usage(body: &[u8]) -> Value {
     let mut entries = UsageEntries::new(body);
     let mut list = Vec::new();
     while let Some(entry) = entries.next().expect("a good list") {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
-        let average = (entry.ema * 32768.0) as u16;
-        list.push(json!({
-            "id": id(entry.id),
-            "accesses": entry.accesses,
-            "last": entry.last,
-            "window": entry.window,
-            "average": average,
-        }));
+        list.push(one_usage(&entry));
     }
-    let mut wishes = entries.into_wishes().expect("a good list");
-    let (last_downgrade, mut wanted) = (wishes.last_downgrade, Vec::new());
-    while let Some(wish) = wishes.next().expect("a good list") {
-        wanted.push(json!({ "id": id(wish.id), "tier": wish.tier }));
+    let mut groups = entries.into_frame_usage().expect("a good list");
+    let mut frames = Vec::new();
+    while let Some(FrameUsageEntry { group, usage }) = groups.next().expect("a good list") {
+        let mut described = one_usage(&usage);
+        described["group"] = group.into();
+        frames.push(described);
     }
-    if last_downgrade.is_none() && wanted.is_empty() {
+    let mut tiers = groups.into_wanted_tiers().expect("a good list");
+    let (last_downgrade, mut wanted) = (tiers.last_downgrade, Vec::new());
+    while let Some(entry) = tiers.next().expect("a good list") {
+        wanted.push(json!({ "id": id(entry.id), "tier": entry.tier }));
+    }
+    if last_downgrade.is_none() && wanted.is_empty() && frames.is_empty() {
         return list.into();
     }
-    json!({ "uses": list, "last_downgrade": last_downgrade, "wishes": wanted })
+    let mut described = json!({ "uses": list, "last_downgrade": last_downgrade, "wishes": wanted });
+    // Absent from vectors that were written before reads of frames were stored.
+    if !frames.is_empty() {
+        described["frames"] = frames.into();
+    }
+    described
+}
+
+fn one_usage(entry: &UsageEntry<'_>) -> Value {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
+    let average = (entry.ema * 32768.0) as u16;
+    json!({
+        "id": id(entry.id),
+        "accesses": entry.accesses,
+        "last": entry.last,
+        "window": entry.window,
+        "average": average,
+    })
 }
 
 fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {

@@ -60,6 +60,14 @@ fn tiers_added_later_and_re_encoded_frames_are_read_and_written_as_they_are() {
 }
 
 #[test]
+fn reads_of_frames_and_frames_without_data_are_read_and_written_as_they_are() {
+    let (bytes, description) = vector("v1_frames");
+    assert_eq!(describe::segment(&bytes), description);
+    assert_eq!(rewritten(&bytes), bytes);
+    assert_eq!(samples::frames_segment(), bytes);
+}
+
+#[test]
 fn the_torn_segment_is_read_up_to_the_tear() {
     let (bytes, description) = vector("v1_torn");
     assert_eq!(describe::segment(&bytes), description);
@@ -86,6 +94,7 @@ fn write_missing_vectors() {
     let torn = &unsealed[..end - 31];
     let policy = samples::policy_segment();
     let tiers = samples::tiers_segment();
+    let frames = samples::frames_segment();
     let manifest = samples::manifest(LogEnd::Open).encode().expect("a short list");
     let closed = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
     for (name, bytes, description) in [
@@ -93,6 +102,7 @@ fn write_missing_vectors() {
         ("v1_torn", torn, describe::segment(torn)),
         ("v1_policy", &policy, describe::segment(&policy)),
         ("v1_tiers", &tiers, describe::segment(&tiers)),
+        ("v1_frames", &frames, describe::segment(&frames)),
         ("v1_manifest", &manifest, describe::manifest(&manifest)),
         ("v1_closed", &closed, describe::manifest(&closed)),
     ] {

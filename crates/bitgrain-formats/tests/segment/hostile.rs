@@ -195,12 +195,14 @@ fn arbitrary_usage_records_are_rejected_or_read() {
     let read = |body: &[u8]| {
         let mut entries = UsageEntries::new(body);
         while let Ok(Some(_)) = entries.next() {}
-        let Ok(mut wishes) = entries.into_wishes() else { return };
-        while let Ok(Some(_)) = wishes.next() {}
+        let Ok(mut groups) = entries.into_frame_usage() else { return };
+        while let Ok(Some(_)) = groups.next() {}
+        let Ok(mut wanted_tiers) = groups.into_wanted_tiers() else { return };
+        while let Ok(Some(_)) = wanted_tiers.next() {}
     };
     let mut body = samples::records().pop().expect("the last is a list").1;
-    // Then the policy state: a time and one wanted tier.
-    body.extend([0, 1, 99, 0x02, 0, b'a', 4]);
+    // Then the policy state: a time, one group of frames and one wanted tier.
+    body.extend([0, 3, 99, 1, 0x02, 0, b'a', 5, 2, 8, 1, 0, 16, 0x02, 0, b'a', 4]);
     for at in 0..body.len() {
         for new in 0..=255 {
             let mut broken = body.clone();
@@ -213,9 +215,20 @@ fn arbitrary_usage_records_are_rejected_or_read() {
 
 #[test]
 fn a_policy_state_that_no_writer_produces_is_rejected() {
-    // An empty record, unknown flags, a truncated time, an unknown tier, an empty id.
-    for body in [&[0, 0][..], &[0, 2, 0x02, 0, b'a', 1], &[0, 1], &[0, 0, 0x02, 0, b'a', 9], &[0, 0, 0, 1], &[0]] {
-        let read = UsageEntries::new(body).into_wishes().and_then(|mut wishes| wishes.next().map(drop));
+    // An empty record, unknown flags, no groups, missing groups, a truncated time, an unknown tier, an empty id.
+    let groups: [&[u8]; 2] = [&[0, 2, 0], &[0, 2, 255, 255, 3, 0x02, 0, b'a', 5, 2, 8, 1, 0, 16]];
+    for body in [
+        &[0, 0][..],
+        &[0, 4, 0x02, 0, b'a', 1],
+        groups[0],
+        groups[1],
+        &[0, 1],
+        &[0, 0, 0x02, 0, b'a', 9],
+        &[0, 0, 0, 1],
+        &[0],
+    ] {
+        let read =
+            UsageEntries::new(body).into_wanted_tiers().and_then(|mut wanted_tiers| wanted_tiers.next().map(drop));
         assert!(read.is_err(), "{body:?}");
     }
 }

@@ -157,6 +157,7 @@ impl Made {
             shape: self.shape.clone(),
             tier: self.tier,
             values: match self.seed {
+                seed if seed.is_multiple_of(20) => FrameValues::Absent,
                 seed if seed.is_multiple_of(10) => FrameValues::Half,
                 _ if raw => FrameValues::Raw,
                 seed => FrameValues::Codes(BitWidth::ALL[usize::from(seed) % BitWidth::ALL.len()]),
@@ -231,8 +232,9 @@ proptest! {
     #[test]
     fn usage_and_wanted_tiers_round_trip(
         uses in vec((ids(), any::<u64>(), times(), any::<u64>(), 0..=32_768u16), 0..20),
-        wished in vec((ids(), 0..=8u8), 0..10),
+        wanted_tiers in vec((ids(), 0..=8u8), 0..10),
         last_downgrade in proptest::option::of(times()),
+        groups in vec(any::<u64>(), 0..20),
     ) {
         let mut list = UsageList::default();
         let entries: Vec<_> = uses
@@ -244,22 +246,30 @@ proptest! {
         for entry in &entries {
             list.push(entry).expect("a good entry");
         }
-        for (id, tier) in &wished {
-            list.wish(&Wish { id: id.get(), tier: *tier }).expect("a good wish");
+        for (id, tier) in &wanted_tiers {
+            list.push_wanted_tier(&WantedTierEntry { id: id.get(), tier: *tier }).expect("a valid tier");
+        }
+        for (entry, group) in entries.iter().zip(&groups) {
+            list.push_frames(&FrameUsageEntry { group: *group, usage: *entry }).expect("a good entry");
         }
         list.set_last_downgrade(last_downgrade);
         let body = list.into_bytes();
         let mut read = UsageEntries::new(&body);
-        for entry in entries {
-            prop_assert_eq!(read.next(), Ok(Some(entry)));
+        for entry in &entries {
+            prop_assert_eq!(read.next(), Ok(Some(*entry)));
         }
         prop_assert_eq!(read.next(), Ok(None));
-        let mut wishes = read.into_wishes().expect("a good list");
-        prop_assert_eq!(wishes.last_downgrade, last_downgrade);
-        for (id, tier) in &wished {
-            prop_assert_eq!(wishes.next(), Ok(Some(Wish { id: id.get(), tier: *tier })));
+        let mut frames = read.into_frame_usage().expect("a good list");
+        for (entry, group) in entries.iter().zip(&groups) {
+            prop_assert_eq!(frames.next(), Ok(Some(FrameUsageEntry { group: *group, usage: *entry })));
         }
-        prop_assert_eq!(wishes.next(), Ok(None));
+        prop_assert_eq!(frames.next(), Ok(None));
+        let mut tail = frames.into_wanted_tiers().expect("a good list");
+        prop_assert_eq!(tail.last_downgrade, last_downgrade);
+        for (id, tier) in &wanted_tiers {
+            prop_assert_eq!(tail.next(), Ok(Some(WantedTierEntry { id: id.get(), tier: *tier })));
+        }
+        prop_assert_eq!(tail.next(), Ok(None));
     }
 
     #[test]

@@ -134,13 +134,13 @@ pub(crate) fn policy_segment() -> Vec<u8> {
     };
     let values = |start: u8| (0..10u8).flat_map(|i| (f32::from(start) - f32::from(i) * 0.1).to_le_bytes()).collect();
     let key = [&[0x00, 0x38, 0x00, 0x3c][..], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]].concat();
-    let list = |uses: &[(IdRef<'_>, u64)], wishes: &[(IdRef<'_>, u8)], last_downgrade| {
+    let list = |uses: &[(IdRef<'_>, u64)], wanted_tiers: &[(IdRef<'_>, u8)], last_downgrade| {
         let mut list = UsageList::default();
         for &(id, last) in uses {
             list.push(&UsageEntry { id, accesses: last, last, window: 1, ema: 0.25 }).expect("a good entry");
         }
-        for &(id, tier) in wishes {
-            list.wish(&Wish { id, tier }).expect("a good wish");
+        for &(id, tier) in wanted_tiers {
+            list.push_wanted_tier(&WantedTierEntry { id, tier }).expect("a valid tier");
         }
         list.set_last_downgrade(last_downgrade);
         list.into_bytes()
@@ -181,7 +181,7 @@ pub(crate) fn tiers_segment() -> Vec<u8> {
     let list = {
         let mut list = UsageList::default();
         for (id, tier) in [(IdRef::Name("b4"), 8), (IdRef::Name("b6"), 7), (IdRef::Name("half"), 6)] {
-            list.wish(&Wish { id, tier }).expect("a good wish");
+            list.push_wanted_tier(&WantedTierEntry { id, tier }).expect("a valid tier");
         }
         list.into_bytes()
     };
@@ -241,4 +241,41 @@ pub(crate) fn manifest(log_end: LogEnd) -> Manifest {
 
 pub(crate) fn sealed(number: u64) -> SealedSegment {
     SealedSegment { number, len: number * 1000, index_crc: 0xdead_beef }
+}
+
+/// Frames without data, of a tensor with a reconstruction, and reads of groups of frames.
+pub(crate) fn frames_segment() -> Vec<u8> {
+    let key = [&[0x00, 0x38, 0x00, 0x3c][..], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]].concat();
+    let policy = Reconstruct::Factor { source: LAYER, scale: 0.5, permutation: None, projection: None };
+    let head = TensorHead { reconstruct: Some(policy), ..tensor(&[5, 2], 1, Encoding::Frames) };
+    let evicted = FrameHead {
+        tier: 5,
+        values: FrameValues::Absent,
+        block: BlockLen::DEFAULT,
+        accuracy: Accuracy::EXACT,
+        rewritten: Some(HEADER.base_sequence + 1),
+        ..frame(0, Role::Key, BitWidth::W8, ScaleType::F16)
+    };
+    let usage = |id, last| UsageEntry { id, accesses: last / 2, last, window: 0b101, ema: 0.125 };
+    let list = |downgraded: Option<u64>, wanted: Option<u8>| {
+        let mut list = UsageList::default();
+        list.push(&usage(SERIES, 40)).expect("a good entry");
+        for (group, last) in [(0, 40), (1, 38), (70_000, 12)] {
+            list.push_frames(&FrameUsageEntry { group, usage: usage(SERIES, last) }).expect("a good entry");
+        }
+        list.push_frames(&FrameUsageEntry { group: 2, usage: usage(IdRef::Number(7), 13) }).expect("a good entry");
+        list.set_last_downgrade(downgraded);
+        if let Some(tier) = wanted {
+            list.push_wanted_tier(&WantedTierEntry { id: SERIES, tier }).expect("a valid tier");
+        }
+        list.into_bytes()
+    };
+    sealed_segment(vec![
+        (Content::Tensor(SERIES, head), vec![]),
+        (Content::Frame(SERIES, frame(0, Role::Key, BitWidth::W8, ScaleType::F16)), key.clone()),
+        (Content::Frame(SERIES, frame(1, Role::Key, BitWidth::W8, ScaleType::F16)), key),
+        (Content::Frame(SERIES, evicted), vec![]),
+        (Content::Usage, list(Some(1234), Some(2))),
+        (Content::Usage, list(None, None)),
+    ])
 }

@@ -10,7 +10,7 @@ use bitgrain_formats::segment::{
 };
 
 use crate::id::Key;
-use crate::index::Index;
+use crate::index::{Groups, Index};
 use crate::log::{Log, Record, Use, seal, unwritable, usage_of};
 use crate::recovery::for_each_record;
 use crate::segment::{Place, Segment};
@@ -92,7 +92,7 @@ impl<'a> Copier<'a> {
         // was never assigned would keep the store from being opened again.
         let sequence = self.last.0.min(self.log.last_sequence());
         let used = used.filter_map(|key| self.index.with(&key, Use::of));
-        for record in usage_of(used.collect(), self.index.cap(), now)? {
+        for record in usage_of(used.collect(), self.index, Groups::All, now)? {
             let Record { draft, content, time } = record;
             let stamp = Stamp { sequence, batch_left: 0, pending: None, time };
             let place = self.write(&Head { stamp, content }, draft.body())?;

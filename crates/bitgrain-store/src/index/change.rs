@@ -26,7 +26,7 @@ pub(crate) enum Change {
         /// Number of values and bound, if known.
         facts: Option<(u64, f32)>,
     },
-    /// A frame was appended to a temporal tensor.
+    /// A frame was appended to a temporal tensor, or re-encoded.
     Frame {
         /// Key of the tensor.
         key: Key,
@@ -112,7 +112,7 @@ impl Change {
                 }
                 // A wanted tier that was decided for other data or another pin is obsolete.
                 if (entry.traits.tier, entry.traits.pinned) != (traits.tier, traits.pinned) {
-                    entry.want(traits.tier);
+                    entry.forget_wanted_tier();
                 }
                 entry.traits = traits;
                 entry.clear_facts();
@@ -148,8 +148,11 @@ impl Change {
                 } else {
                     return Some(Stray { key, place, index, tier });
                 }
-                // Re-encoding only lowers tiers, so the lowest one of all records is that of the live ones.
-                entry.traits.tier = if frames.len() == 1 { tier } else { entry.traits.tier.max(tier) };
+                // Re-encoding only lowers tiers, so the lowest one of all records is that of the live ones. Evicted frames do
+                // not count: their data may return.
+                if tier != Tier::Absent {
+                    entry.traits.tier = if frames.len() == 1 { tier } else { entry.traits.tier.max(tier) };
+                }
                 None
             }
             Self::Delete { key } => {

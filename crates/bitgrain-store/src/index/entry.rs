@@ -24,7 +24,7 @@ pub(crate) struct Entry {
     pub(crate) traits: Traits,
     /// Number of values and bound, if known: the index of a segment does not contain them.
     facts: Facts,
-    /// Tier that its use asks for.
+    /// Tier that its use asks for; [`UNDECIDED`] for that of its data.
     wanted: AtomicU8,
     /// Whether its usage is written.
     clean: AtomicBool,
@@ -60,6 +60,9 @@ struct Facts {
     bound: AtomicU32,
 }
 
+/// Wanted tier of a tensor about which no tick decided: not the number of a tier.
+const UNDECIDED: u8 = u8::MAX;
+
 impl Entry {
     pub(crate) fn new(key: Key, place: Place, changed_at: u64, traits: Traits, usage: Usage) -> Self {
         Self {
@@ -69,7 +72,7 @@ impl Entry {
             usage: SharedUsage::new(usage),
             traits,
             facts: Facts { count: AtomicU64::new(u64::MAX), bound: AtomicU32::new(0) },
-            wanted: AtomicU8::new(traits.tier.code()),
+            wanted: AtomicU8::new(UNDECIDED),
             clean: AtomicBool::new(true),
             frames: None,
             headless: false,
@@ -98,22 +101,28 @@ impl Entry {
         self.facts.count.store(u64::MAX, Relaxed);
     }
 
-    /// Returns the wanted tier of the last decision. Frames are written at the first tier regardless of use, so a temporal
-    /// tensor wants its tier.
+    /// Returns the wanted tier of the last decision; the tier of the data if there was none.
     pub(crate) fn wanted(&self) -> Tier {
-        if self.traits.temporal {
-            return self.traits.tier;
-        }
-        Tier::of_code(self.wanted.load(Relaxed)).unwrap_or(self.traits.tier)
+        self.decided_tier().unwrap_or(self.traits.tier)
+    }
+
+    /// Returns the wanted tier of the last decision.
+    pub(crate) fn decided_tier(&self) -> Option<Tier> {
+        Tier::of_code(self.wanted.load(Relaxed))
     }
 
     pub(crate) fn want(&self, tier: Tier) {
         self.wanted.store(tier.code(), Relaxed);
     }
 
+    /// Forgets the wanted tier, because it was decided for other data.
+    pub(crate) fn forget_wanted_tier(&self) {
+        self.wanted.store(UNDECIDED, Relaxed);
+    }
+
     /// Returns the wanted tier, if it differs from the stored one.
-    pub(crate) fn wish(&self) -> Option<Tier> {
-        Some(self.wanted()).filter(|wanted| *wanted != self.traits.tier && !self.traits.temporal)
+    pub(crate) fn other_wanted_tier(&self) -> Option<Tier> {
+        self.decided_tier().filter(|wanted| *wanted != self.traits.tier)
     }
 
     /// Marks the usage as dirty; returns whether it was clean.

@@ -5,6 +5,7 @@
 
 mod change;
 mod entry;
+mod frame_uses;
 mod shard;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use hashbrown::DefaultHashBuilder;
 
 pub(crate) use change::{Change, Stray};
 pub(crate) use entry::{Entry, Traits};
+pub(crate) use frame_uses::{FrameUses, Groups};
 pub(crate) use shard::Shard;
 
 use crate::id::Key;
@@ -30,12 +32,14 @@ pub(crate) struct Index {
     hasher: DefaultHashBuilder,
     /// Policy state that is not per tensor. Written together with usage.
     cap: Mutex<CapState>,
+    /// Reads of frames. Written together with the usage of their tensor.
+    pub(crate) frame_uses: FrameUses,
 }
 
 impl Index {
     pub(crate) fn new() -> Self {
         let shards = (0..SHARDS).map(|_| RwLock::default()).collect();
-        Self { shards, hasher: DefaultHashBuilder::default(), cap: Mutex::default() }
+        Self { shards, hasher: DefaultHashBuilder::default(), cap: Mutex::default(), frame_uses: FrameUses::default() }
     }
 
     /// Returns the state of the policy's cap.

@@ -55,7 +55,7 @@ pub struct PolicyConfig {
     pub least_tier: Tier,
     /// Maximum total size in bytes of all tensors. If set, it decides the tiers instead of scores and thresholds: a tick
     /// lowers precision only while the total exceeds the budget, and then where it adds the least error to reads. Nothing
-    /// is evicted. Data within its `residency` is left alone. Default none.
+    /// is evicted. New data is left alone for `residency`. Default none.
     pub budget: Option<u64>,
     /// Maximum total size in bytes of warm tensors: those with at most 7 bits, but more than `least_tier`. Above it, the
     /// least recently used go from 7 bits to 5, or to `least_tier` if that has more. Default 64 MiB.

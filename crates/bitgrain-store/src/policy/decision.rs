@@ -1,7 +1,7 @@
 //! Tier decision for a single tensor.
 
 use super::config::millis;
-use super::{PolicyConfig, Usage, score};
+use super::{PolicyConfig, Usage, estimated_bytes, score};
 use crate::Tier;
 
 /// State of a tensor that the policy depends on.
@@ -23,11 +23,27 @@ pub struct Candidate {
     pub bounds: TierBounds,
     /// Whether the tensor can be reconstructed when its data is evicted.
     pub reconstructable: bool,
-    /// Size of the stored data in bytes.
+    /// Size of its records in bytes.
     pub bytes: u64,
+    /// Part of `bytes` that does not depend on the bits of a value: heads, ids, user metadata, scales, the data of a
+    /// reconstruction. 0 if it is not known; then [`estimated_bytes`] estimates sizes at other tiers.
+    pub overhead: u64,
+    /// Bytes that re-encoding adds to its heads, such as the time of the put, which then differs from that of the record.
+    pub added_overhead: u64,
 }
 
 impl Candidate {
+    /// Estimates the size of its records in bytes at `tier`.
+    pub(super) fn bytes_at(&self, tier: Tier) -> u64 {
+        let (from, to) = (u64::from(self.stored.bits()), u64::from(tier.bits()));
+        if self.overhead == 0 || tier == self.stored || from == 0 {
+            return estimated_bytes(self.bytes, self.stored, tier);
+        }
+        let values = self.bytes.saturating_sub(self.overhead);
+        let values = (values / from).saturating_mul(to).saturating_add((values % from * to).div_ceil(from));
+        self.overhead.min(self.bytes).saturating_add(self.added_overhead).saturating_add(values)
+    }
+
     /// Returns whether the policy may re-encode the data at `tier`.
     pub(super) fn may_step_down_to(&self, tier: Tier, config: &PolicyConfig) -> bool {
         if self.stored == Tier::Lossless || self.pinned.is_some_and(|pin| tier > pin) {

@@ -25,7 +25,7 @@ mod usage;
 
 pub use config::{AbsentRule, PolicyConfig, PolicyError};
 pub use decision::{Candidate, Decision, TierBounds, decide};
-pub use plan::{CapState, PlannedMove, PlannedWish, Reason, TierPlan, estimated_bytes, plan};
+pub use plan::{CapState, PlannedMove, Reason, TierPlan, WantedTier, estimated_bytes, plan};
 pub use preset::Preset;
 pub use score::{MAX_SCORE, score};
 pub use shared_usage::SharedUsage;

@@ -25,7 +25,7 @@ pub struct TierPlan {
     /// recently used first.
     pub moves: Vec<PlannedMove>,
     /// Tensors whose wanted tier changes, in the order of the candidates.
-    pub wishes: Vec<PlannedWish>,
+    pub wanted_tiers: Vec<WantedTier>,
     /// Size in bytes of warm tensors before the plan.
     pub warm_bytes_before: u64,
     /// Estimated size in bytes of warm tensors after the plan.
@@ -61,7 +61,7 @@ pub enum Reason {
 
 /// A change of a wanted tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlannedWish {
+pub struct WantedTier {
     /// Index among the candidates.
     pub index: usize,
     /// Tier that its use asks for.
@@ -100,26 +100,34 @@ pub fn plan(
         }
         let tier = step.unwrap_or(c.stored);
         if is_warm(tier, config) {
-            let bytes = estimated_bytes(c.bytes, c.stored, tier);
-            plan.warm_bytes_after = plan.warm_bytes_after.saturating_add(bytes);
+            plan.warm_bytes_after = plan.warm_bytes_after.saturating_add(c.bytes_at(tier));
         }
         if let Some(tier) = step {
             plan.moves.push(PlannedMove { index, tier, reason: Reason::Use });
         }
         let held = c.pinned.is_some_and(|pin| pin != Tier::Absent);
-        let (last, bytes, stored, before) = (c.usage.last, c.bytes, c.stored, c.wanted);
-        let entry = Entry { last, index, bytes, stored, wanted, before, held };
+        let sizes = [c.bytes_at(Tier::Warm), c.bytes_at(capped)];
+        let entry = Entry {
+            last: c.usage.last,
+            index,
+            bytes: c.bytes,
+            sizes,
+            stored: c.stored,
+            wanted,
+            before: c.wanted,
+            held,
+        };
         if step.is_none() && is_warm(c.stored, config) && c.stored < capped && c.may_step_down_to(capped, config) {
             falling.push(entry);
         } else if step.is_none() && c.stored > Tier::Warm && wanted == Tier::Warm && !held {
             rising.push(entry);
         } else {
-            plan.wish(&entry, wanted);
+            plan.want(&entry, wanted);
         }
     }
     plan.shrink(config, now, falling);
     plan.grant(config, rising);
-    plan.wishes.sort_unstable_by_key(|wish| wish.index);
+    plan.wanted_tiers.sort_unstable_by_key(|wanted| wanted.index);
     plan
 }
 
@@ -129,6 +137,8 @@ struct Entry {
     last: u64,
     index: usize,
     bytes: u64,
+    /// Estimated size in bytes at 7 bits and at the capped tier.
+    sizes: [u64; 2],
     stored: Tier,
     /// Tier of the next write without the cap.
     wanted: Tier,
@@ -136,6 +146,18 @@ struct Entry {
     before: Tier,
     /// Whether a pin determines the tier of the next write.
     held: bool,
+}
+
+impl Entry {
+    /// Estimates the size at 7 bits or at the capped tier, if that counts for the cap; otherwise 0.
+    fn warm_bytes(&self, tier: Tier, config: &PolicyConfig) -> u64 {
+        let [warm, capped] = self.sizes;
+        match tier {
+            tier if !is_warm(tier, config) => 0,
+            Tier::Warm => warm,
+            _ => capped,
+        }
+    }
 }
 
 impl TierPlan {
@@ -151,16 +173,16 @@ impl TierPlan {
         }
         for entry in falling {
             if !due || self.warm_bytes_after <= config.warm_byte_cap {
-                self.wish(&entry, entry.wanted);
+                self.want(&entry, entry.wanted);
                 continue;
             }
             let tier = config.capped_tier();
             self.moves.push(PlannedMove { index: entry.index, tier, reason: Reason::WarmCap });
-            let left = warm_bytes(entry.bytes, entry.stored, tier, config);
+            let left = entry.warm_bytes(tier, config);
             let saved = entry.bytes.saturating_sub(left);
             self.warm_bytes_after -= saved.min(self.warm_bytes_after);
             self.state.last_downgrade = Some(now);
-            self.wish(&entry, if entry.wanted == Tier::Warm { tier } else { entry.wanted });
+            self.want(&entry, if entry.wanted == Tier::Warm { tier } else { entry.wanted });
         }
     }
 
@@ -171,19 +193,17 @@ impl TierPlan {
         let mut promised = self.warm_bytes_after;
         for entry in rising {
             let has = if is_warm(entry.stored, config) { entry.bytes } else { 0 };
-            let with = |tier| {
-                (promised - has.min(promised)).saturating_add(warm_bytes(entry.bytes, entry.stored, tier, config))
-            };
+            let with = |tier| (promised - has.min(promised)).saturating_add(entry.warm_bytes(tier, config));
             let tier = if with(Tier::Warm) <= limit { Tier::Warm } else { config.capped_tier() };
             promised = with(tier);
-            self.wish(&entry, tier);
+            self.want(&entry, tier);
         }
     }
 
-    fn wish(&mut self, entry: &Entry, tier: Tier) {
+    fn want(&mut self, entry: &Entry, tier: Tier) {
         // While a pin applies, it alone decides; a wanted tier derived from it would outlive the pin.
         if tier != entry.before && !entry.held {
-            self.wishes.push(PlannedWish { index: entry.index, tier });
+            self.wanted_tiers.push(WantedTier { index: entry.index, tier });
         }
     }
 }
@@ -219,11 +239,6 @@ pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
 /// Returns whether a tier counts for the cap: at most 7 bits, but more than the lowest tier.
 pub(super) fn is_warm(tier: Tier, config: &PolicyConfig) -> bool {
     tier == Tier::Warm || (tier > Tier::Warm && tier < config.least_tier)
-}
-
-/// Estimates the size at tier `to`, if that counts for the cap; otherwise 0.
-fn warm_bytes(bytes: u64, from: Tier, to: Tier, config: &PolicyConfig) -> u64 {
-    if is_warm(to, config) { estimated_bytes(bytes, from, to) } else { 0 }
 }
 
 /// Returns the total size in bytes up to which 7 bits are granted again.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use super::PolicyConfig;
 use crate::Tier;
@@ -25,12 +26,13 @@ impl PolicyConfig {
     /// the precision of tensors, down to 3 bits, such that the error weighted by reads is least. While the total fits,
     /// nothing is re-encoded.
     ///
-    /// Data is left alone for [`residency`](Self::residency) after each encoding, so that its reads are known before it loses
-    /// precision; the total exceeds the budget meanwhile. The size is that of the live records; files shrink with the next
-    /// compaction.
+    /// New data is left alone for [`residency`](Self::residency), here a day, so that daily reads are known before it loses
+    /// precision for good; the total may exceed the budget meanwhile. The size is that of the live records; files shrink with
+    /// the next compaction.
     #[must_use]
     pub fn budget(bytes: u64) -> Self {
-        Self { least_tier: Tier::Cold, budget: Some(bytes), ..Self::default() }
+        let residency = Duration::from_secs(24 * 3600);
+        Self { least_tier: Tier::Cold, budget: Some(bytes), residency, ..Self::default() }
     }
 }
 

@@ -46,8 +46,12 @@ impl Usage {
 
     /// Returns window and average after an access at `now`, in another period than `last`.
     pub(super) fn in_new_period(&self, now: u64, config: &PolicyConfig) -> (u64, f32) {
+        if self.accesses == 0 {
+            // Nothing fades; the general case would raise to the power of all periods since 1970, for every new tensor.
+            return (1, config.ema_weight.min(1.0));
+        }
         let periods = self.periods_since(now, config);
-        let window = if self.accesses == 0 { 0 } else { shifted(self.window, periods) };
+        let window = shifted(self.window, periods);
         let faded = self.valid_ema() * power(1.0 - config.ema_weight, periods);
         (window | 1, (faded + config.ema_weight).min(1.0))
     }

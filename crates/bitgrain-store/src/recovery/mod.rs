@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use bitgrain_formats::segment::{LogEnd, Manifest, UsageEntries};
+use bitgrain_formats::segment::{FrameUsageEntry, LogEnd, Manifest, UsageEntries, UsageEntry};
 use rayon::prelude::*;
 
 use self::files::Files;
@@ -24,7 +24,7 @@ pub use self::report::{Damage, RecoveryReport};
 pub(crate) use self::scan::for_each_record;
 use crate::file_name::FileName;
 use crate::id::Key;
-use crate::index::{Entry, Index, SHARDS, Stray};
+use crate::index::{Index, SHARDS, Stray};
 use crate::log::{Active, Segments, Tip};
 use crate::policy::{CapState, PolicyConfig, Usage};
 use crate::segment::Place;
@@ -175,7 +175,7 @@ fn report_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recov
     Ok(())
 }
 
-/// Loads usage and wanted tiers, in record order. A damaged usage record is skipped, because it only affects future
+/// Loads usage, reads of frames and wanted tiers, in record order. A damaged usage record is skipped, because it only affects future
 /// tier decisions.
 fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
@@ -185,15 +185,9 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
         };
-        // A wanted tier is valid unless the tensor was written later.
-        let want = |found: &Entry, tier: Tier| {
-            if place.sequence >= found.place.sequence {
-                found.want(tier);
-            }
-        };
         let mut entries = UsageEntries::new(record.body);
         while let Ok(Some(entry)) = entries.next() {
-            let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
+            let usage = usage_of(&entry);
             key.clear();
             entry.id.write_key(&mut key);
             // The tensor was deleted later; another one may have its id now.
@@ -202,21 +196,42 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
             }
             index.with(&key, |found| {
                 found.usage.store(usage);
-                want(found, found.traits.tier); // resets the wanted tier, unless one follows
+                // Without a wanted tier in the same record, the tensor wants the tier of its data.
+                if place.sequence >= found.place.sequence {
+                    found.forget_wanted_tier();
+                }
             });
         }
-        let Ok(mut wishes) = entries.into_wishes() else { continue };
-        if wishes.last_downgrade.is_some() {
-            index.set_cap(CapState { last_downgrade: wishes.last_downgrade });
+        let Ok(mut groups) = entries.into_frame_usage() else { continue };
+        if groups.last_downgrade.is_some() {
+            index.set_cap(CapState { last_downgrade: groups.last_downgrade });
         }
-        while let Ok(Some(wish)) = wishes.next() {
+        while let Ok(Some(FrameUsageEntry { group, usage: entry })) = groups.next() {
             key.clear();
-            wish.id.write_key(&mut key);
-            let Some(tier) = Tier::of_code(wish.tier) else { continue };
-            index.with(&key, |found| want(found, tier));
+            entry.id.write_key(&mut key);
+            let known = deleted.get(&key[..]).is_none_or(|sequence| place.sequence >= *sequence);
+            if known && index.with(&key, |found| found.traits.temporal) == Some(true) {
+                index.frame_uses.set(&key, group, usage_of(&entry));
+            }
+        }
+        let Ok(mut wanted_tiers) = groups.into_wanted_tiers() else { continue };
+        while let Ok(Some(wanted)) = wanted_tiers.next() {
+            key.clear();
+            wanted.id.write_key(&mut key);
+            let Some(tier) = Tier::of_code(wanted.tier) else { continue };
+            // A wanted tier is valid unless the tensor was written later.
+            index.with(&key, |found| {
+                if place.sequence >= found.place.sequence {
+                    found.want(tier);
+                }
+            });
         }
     }
     Ok(())
+}
+
+fn usage_of(entry: &UsageEntry<'_>) -> Usage {
+    Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema }
 }
 
 /// Makes everything found durable and deletes leftovers. After a crash of the process, the page cache may contain data

@@ -28,7 +28,8 @@ impl TensorStore {
     /// Appends a frame to a temporal tensor, or creates the tensor with this frame. `time` is the caller's timestamp,
     /// in any unit.
     ///
-    /// The frame is encoded at the tensor's pin, or else at the first tier of the policy (8 bits), regardless of use.
+    /// The frame is encoded at the tensor's pin, or else at the first tier of the policy (8 bits), regardless of use; with
+    /// more bits if the last tick wanted them.
     /// It shares scales with earlier frames, or is stored as a difference, where that is smaller without a larger error
     /// bound. Lossless frames are stored unchanged.
     ///
@@ -153,7 +154,10 @@ impl<'a> Appending<'a> {
             return Err(StoreError::NonFinite { index });
         }
         let pin = self.found.as_ref().and_then(|found| found.traits.pinned).filter(|pin| *pin != Tier::Absent);
-        let asked = pin.unwrap_or(core.config.policy.first_tier);
+        // Like a put: more bits if the last tick wanted them. Use never asks for more than 8 bits.
+        let wanted = self.found.as_ref().map(|found| found.wanted.max(Tier::Hot));
+        let first = core.config.policy.first_tier;
+        let asked = pin.unwrap_or_else(|| wanted.map_or(first, |wanted| first.min(wanted)));
         if asked == Tier::Lossless {
             return Ok(self.lossless(values, time));
         }

@@ -37,10 +37,18 @@ impl Core {
         Ok(())
     }
 
-    /// Updates the reconstruction links of the tensors in these records.
+    /// Updates the reconstruction links of the tensors in these records, and forgets reads of frames that they replace.
     fn set_links(&self, records: &[Record<'_>]) {
         let mut links = self.links();
         for record in records {
+            let replaces_frames = match &record.content {
+                Content::Tensor(_, head) => head.encoding != Encoding::Frames,
+                Content::Delete(_) => true,
+                Content::Frame(..) | Content::Usage => false,
+            };
+            if let Some(id) = record.content.id().filter(|_| replaces_frames) {
+                self.index.frame_uses.forget(&Key::of(id));
+            }
             let (id, base) = match &record.content {
                 Content::Tensor(id, head) => (id, head.reconstruct.map(|policy| policy.needs())),
                 Content::Delete(id) => (id, None),

@@ -6,7 +6,7 @@ use super::remove::delete_record;
 use super::{Core, TensorStore};
 use crate::log::Record;
 use crate::segment::Place;
-use crate::{StoreError, TensorId, Tier, record};
+use crate::{StoreError, TensorId, record};
 
 /// Bytes of frames written at once.
 const TOGETHER: usize = 16 << 20;
@@ -45,7 +45,7 @@ impl TensorStore {
         if let Some(base) = head.reconstruct.map(|policy| TensorId::from(policy.needs()))
             && !other.contains(&base)
         {
-            if found.traits.tier == Tier::Absent {
+            if core.lacks_data(&id)? {
                 return Err(StoreError::NotFound { id: base });
             }
             body = &body[..head.parts().map_or(0, |parts| parts.data.end)];

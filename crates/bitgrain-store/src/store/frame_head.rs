@@ -25,7 +25,7 @@ pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, he
     FrameHead { index, role, shape, tier: tier.code(), values, block, scales, accuracy, time, rewritten: None }
 }
 
-/// Returns the head of frame `index` with values stored as f32 or f16.
+/// Returns the head of frame `index` with values stored as f32 or f16, or without values.
 pub(super) fn float_head(
     index: u64,
     tier: Tier,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::TensorStore;
 use super::lookup::Found;
+use super::{Core, TensorStore};
 use crate::temporal::FrameRole;
 use crate::{Provenance, StoreError, TensorId};
 
@@ -30,10 +30,31 @@ impl TensorStore {
     /// [`StoreError::Damaged`] or [`StoreError::Io`].
     pub fn frames(&self, id: impl Into<TensorId>, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
         let id = id.into();
-        let found = self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
+        let found = self.core.found(&id, &id.key())?;
         let frames = self.core.reader().frames(&found, &id, range.clone())?;
-        self.core.frame_runs.touch(&id.key(), &range, self.core.now(), &self.core.config.policy);
+        self.core.count_frame_read(&id.key(), &range);
         Ok(frames)
+    }
+
+    /// Counts a read of a tensor, or of a range of its frames, for the tier policy, without reading it: for values that the
+    /// caller has read in another process or keeps in memory.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::NotFound`]; with a range, [`StoreError::NotTemporal`] or [`StoreError::FramesOutOfRange`].
+    pub fn record_read(&self, id: impl Into<TensorId>, frames: Option<Range<u64>>) -> Result<(), StoreError> {
+        let id = id.into();
+        let key = id.key();
+        let found = self.core.found(&id, &key)?;
+        let Some(Range { start, end }) = frames else {
+            self.core.touch(&key);
+            return Ok(());
+        };
+        let frames = found.frame_count(&id)?;
+        if start > end || end > frames {
+            return Err(StoreError::FramesOutOfRange { start, end, frames });
+        }
+        self.core.count_frame_read(&key, &(start..end));
+        Ok(())
     }
 
     /// Returns the number of frames of a temporal tensor.
@@ -43,6 +64,15 @@ impl TensorStore {
     pub fn frame_count(&self, id: impl Into<TensorId>) -> Result<u64, StoreError> {
         let id = id.into();
         self.core.found(&id, &id.key())?.frame_count(&id)
+    }
+}
+
+impl Core {
+    /// Counts a read of frames, for the tensor and for the frames.
+    fn count_frame_read(&self, key: &[u8], frames: &Range<u64>) {
+        self.index.frame_uses.touch(key, frames, self.now(), &self.config.policy);
+        // Afterwards, because this marks the tensor as dirty, and a tick may write its usage at any time.
+        self.touch(key);
     }
 }
 

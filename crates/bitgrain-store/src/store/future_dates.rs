@@ -3,6 +3,7 @@
 //! Records are ordered by sequence number, so such a timestamp only distorts usage: the tensor would look recently used
 //! until the clock catches up. A tick therefore rewrites the usage of such tensors with its own time.
 
+use super::lookup::Found;
 use super::{Core, TensorStore};
 use crate::StoreError;
 use crate::policy::{CapState, Usage};
@@ -41,16 +42,29 @@ impl Core {
 
     /// Resets usage timestamps that are further in the future than the tolerance to `now`. The next usage record
     /// contains them, so this happens once.
-    pub(super) fn reset_future_dates(&self, now: u64) {
-        let mut ahead = Vec::new();
+    pub(super) fn reset_future_dates(&self, now: u64) -> Result<(), StoreError> {
+        let (mut ahead, mut temporal) = (Vec::new(), Vec::new());
         self.index.for_each(|entry| {
             if is_ahead(entry.usage.load().last, now) {
                 ahead.push(entry.key.clone());
             }
+            if entry.traits.temporal {
+                temporal.push((entry.key.clone(), Found::of(entry)));
+            }
         });
+        ahead.extend(self.index.frame_uses.update(|usage| limit_date(usage, now)));
+        // Frames that were never read age from the time of their records, which cannot be changed: they get a read instead.
+        for (key, found) in temporal {
+            let runs = self.frame_runs(&key, &found)?.into_iter().filter(|run| is_ahead(run.changed_at, now));
+            for run in runs.filter(|run| self.index.frame_uses.usage(&key, &run.frames).is_none()) {
+                self.index.frame_uses.touch(&key, &run.frames, now, &self.config.policy);
+                ahead.push(key.clone());
+            }
+        }
         for key in ahead {
             self.index.touch(&key, |entry| entry.usage.store(limit_date(entry.usage.load(), now)), |_| ());
         }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Core;
+use crate::index::Entry;
 use crate::reconstruct::{DependentIndex, check_drop, check_link};
 use crate::{StoreError, TensorId, Tier};
 
@@ -73,7 +74,9 @@ impl LinkTable {
     /// Returns the base of a tensor that has no data or is in `dropped`.
     fn followed(&self, core: &Core, id: &TensorId, dropped: &HashSet<TensorId>) -> Option<TensorId> {
         let base = self.bases.get(id)?;
-        let absent = dropped.contains(id) || core.index.with(&id.key(), |entry| entry.traits.tier == Tier::Absent)?;
+        // Some frames of a temporal tensor may have data and others none, so it counts as absent.
+        let absent = |entry: &Entry| entry.traits.temporal || entry.traits.tier == Tier::Absent;
+        let absent = dropped.contains(id) || core.index.with(&id.key(), absent)?;
         absent.then(|| base.clone())
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Found {
     pub(super) traits: Traits,
     pub(super) usage: Usage,
     pub(super) wanted: Tier,
+    /// Wanted tier, if a tick decided about one since the data was written.
+    pub(super) decided: Option<Tier>,
     pub(super) frames: Option<Arc<Vec<Place>>>,
 }
 
@@ -25,6 +27,7 @@ impl Found {
             traits: entry.traits,
             usage: entry.usage.load(),
             wanted: entry.wanted(),
+            decided: entry.decided_tier(),
             frames: entry.frames.clone(),
         }
     }

@@ -1,8 +1,9 @@
 //! Metadata queries.
 
-use bitgrain_formats::segment::Encoding;
+use bitgrain_formats::segment::{Encoding, FrameValues};
 
 use super::TensorStore;
+use super::frame_head::tier_of;
 use super::lookup::Found;
 use super::reader::{Reader, provenance_of};
 use crate::id::Key;
@@ -122,16 +123,22 @@ impl Reader<'_> {
 
     /// Returns the errors of the worst frame and the time of the last one.
     pub(super) fn worst_frame(&self, found: &Found, id: &TensorId) -> Result<(Provenance, u64), StoreError> {
-        // The index has the tier with the fewest bits.
-        let tier = found.traits.tier;
-        let mut worst = Provenance { tier, bits: tier.bits(), bound: 0.0, measured: 0.0, depth: 0 };
+        let mut worst = Provenance { tier: Tier::Lossless, bits: 32, bound: 0.0, measured: 0.0, depth: 0 };
         let (mut last, mut buffer) = (0, Vec::new());
         for place in found.frames.iter().flat_map(|frames| frames.iter()) {
             let view = record::read_head(place, Some(id), &mut buffer)?;
             let head = record::frame_head(&view, place, id)?;
             last = view.head.stamp.time;
-            worst.bound = worst.bound.max(head.accuracy.bound());
-            worst.measured = worst.measured.max(head.accuracy.measured());
+            let tier = tier_of(head);
+            if tier > worst.tier {
+                (worst.tier, worst.bits) = (tier, tier.bits());
+            }
+            let (bound, measured) = match head.values {
+                FrameValues::Absent => (f32::INFINITY, f32::INFINITY),
+                _ => (head.accuracy.bound(), head.accuracy.measured()),
+            };
+            worst.bound = worst.bound.max(bound);
+            worst.measured = worst.measured.max(measured);
         }
         Ok((worst, last))
     }

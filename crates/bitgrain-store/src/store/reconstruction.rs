@@ -4,6 +4,7 @@ use bitgrain_codec::{BitWidth, BlockFormat, EncodeOptions};
 use bitgrain_formats::segment::{Accuracy, Content, Encoding, Reconstruct, TensorHead};
 
 use super::edit::Edit;
+use super::frame_runs::FrameRun;
 use super::limits::{check_shape, elements};
 use super::lookup::{Found, is_unchanged};
 use super::put::Kept;
@@ -33,7 +34,7 @@ impl TensorStore {
         let (key, base) = (id.key(), reconstruct.base());
         loop {
             let (seen, there) = (core.find(&key), core.found(base, &base.key())?);
-            let prepared = core.prepare(shape, reconstruct, &there)?;
+            let prepared = core.prepare(shape, false, reconstruct, &there)?;
             let kept = seen.as_ref().map(|found| Kept::read(found, &id)).transpose()?.unwrap_or_default();
             let _held = core.lock_tensors(&[&key, &base.key()]);
             let _linking = core.linking();
@@ -65,40 +66,50 @@ impl TensorStore {
     /// Sets the reconstruction used when the policy evicts the tensor's data; `None` removes it. A `put` also removes
     /// it.
     ///
+    /// Each frame of a temporal tensor is reconstructed from the frame of the base with the same index, or from a base
+    /// without frames. A delta of values ([`DeltaValues::Delta`]) is added to every frame. Frames that the base does not
+    /// have yet keep their data.
+    ///
     /// # Errors
-    /// Returns the errors of [`put_absent`](Self::put_absent), and [`StoreError::TierZeroNoPolicy`] if the tensor has
-    /// no data and would lose its policy.
+    /// Returns the errors of [`put_absent`](Self::put_absent); [`StoreError::TierZeroNoPolicy`] if the tensor or one of its
+    /// frames has no data and would lose its policy; [`StoreError::BaseTooShort`] if it would lose its base; and
+    /// [`StoreError::FramesNeedDelta`] for [`DeltaValues::Wanted`] on a temporal tensor.
     pub fn attach(&self, id: impl Into<TensorId>, reconstruct: Option<&Reconstruction>) -> Result<(), StoreError> {
         let (id, core) = (id.into(), &self.core);
         core.log()?.check()?;
-        let found = core.found(&id, &id.key())?;
-        if found.traits.temporal {
-            return Err(StoreError::Temporal { id });
-        }
         let Some(reconstruct) = reconstruct else {
-            return core.edit_if(&id, &Edit::Reconstruct(None), None, || {
-                match core.found(&id, &id.key())?.traits.tier {
-                    Tier::Absent => Err(StoreError::TierZeroNoPolicy { id: id.clone() }),
-                    _ => Ok(true),
-                }
+            return core.edit_if(&id, &Edit::Reconstruct(None), None, || match core.lacks_data(&id)? {
+                true => Err(StoreError::TierZeroNoPolicy { id: id.clone() }),
+                false => Ok(true),
             });
         };
         let base = reconstruct.base();
         loop {
             let there = core.found(base, &base.key())?;
-            let shape = core.reader().shape(&core.found(&id, &id.key())?, &id)?;
-            let prepared = core.prepare(&shape, reconstruct, &there)?;
+            let found = core.found(&id, &id.key())?;
+            let shape = core.reader().shape(&found, &id)?;
+            let temporal = found.traits.temporal;
+            if temporal && matches!(reconstruct, Reconstruction::Delta { values: DeltaValues::Wanted(_), .. }) {
+                return Err(StoreError::FramesNeedDelta { id, base: base.clone() });
+            }
+            let prepared = core.prepare(&shape, temporal, reconstruct, &there)?;
             let edit = Edit::Reconstruct(Some((prepared.policy(base), &prepared.bytes)));
             let changed = std::cell::Cell::new(false);
             core.edit_if(&id, &edit, Some(base), || {
                 // `edit_if` holds the lock on links, which is taken after the locks of tensors and kept until the links
                 // are updated.
-                if !is_unchanged(core.find(&base.key()).as_ref(), Some(&there)) {
+                let now = core.found(&id, &id.key())?.traits;
+                if now.temporal != temporal || !is_unchanged(core.find(&base.key()).as_ref(), Some(&there)) {
                     changed.set(true);
                     return Ok(false);
                 }
-                let absent = core.found(&id, &id.key())?.traits.tier == Tier::Absent;
-                core.links().check(core, &id, base, absent).map(|()| true)
+                // A temporal tensor counts as absent, because each of its frames may be evicted.
+                let absent = now.temporal || now.tier == Tier::Absent;
+                core.links().check(core, &id, base, absent)?;
+                if core.lacks_frames(&id, &there)? {
+                    return Err(StoreError::BaseTooShort { id: id.clone(), base: base.clone() });
+                }
+                Ok(true)
             })?;
             if !changed.get() {
                 return Ok(());
@@ -132,10 +143,35 @@ impl Prepared {
 }
 
 impl Core {
+    /// Returns whether a tensor, or one of its frames, has no data.
+    pub(super) fn lacks_data(&self, id: &TensorId) -> Result<bool, StoreError> {
+        let found = self.found(id, &id.key())?;
+        if !found.traits.temporal {
+            return Ok(found.traits.tier == Tier::Absent);
+        }
+        Ok(self.frame_runs(&id.key(), &found)?.iter().any(|run| run.tier == Tier::Absent))
+    }
+
+    /// Returns whether a frame of `id` has no data, and `base` does not have that frame either.
+    fn lacks_frames(&self, id: &TensorId, base: &Found) -> Result<bool, StoreError> {
+        let (found, Some(frames)) = (self.found(id, &id.key())?, &base.frames) else { return Ok(false) };
+        if !found.traits.temporal {
+            return Ok(false);
+        }
+        let absent = |run: &FrameRun| run.tier == Tier::Absent && run.frames.end > frames.len() as u64;
+        Ok(self.frame_runs(&id.key(), &found)?.iter().any(absent))
+    }
+
     /// Checks that a policy matches its base and the shape of the result, and encodes it.
-    fn prepare(&self, shape: &[usize], reconstruct: &Reconstruction, found: &Found) -> Result<Prepared, StoreError> {
+    fn prepare(
+        &self,
+        shape: &[usize],
+        temporal: bool,
+        reconstruct: &Reconstruction,
+        found: &Found,
+    ) -> Result<Prepared, StoreError> {
         let base = reconstruct.base();
-        if found.traits.temporal {
+        if found.traits.temporal && !temporal {
             return Err(StoreError::Temporal { id: base.clone() });
         }
         match reconstruct {

@@ -1,6 +1,6 @@
 //! Deletion of tensors.
 
-use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
+use bitgrain_formats::segment::{Accuracy, Content, Draft, TensorHead};
 
 use super::lookup::{Found, is_unchanged};
 use super::tier_encoder::{TierEncoder, add_errors};
@@ -47,7 +47,7 @@ impl TensorStore {
             if core.links().of(&id) != needing || !unchanged {
                 continue; // another writer was faster; retry
             }
-            let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();
+            let mut records: Vec<Record<'_>> = freed.into_iter().flat_map(|freed| freed.records).collect();
             let now = core.now();
             records.push(delete_record(&id, now));
             return core.commit(&mut records, now);
@@ -63,13 +63,15 @@ pub(super) fn delete_record(id: &TensorId, now: u64) -> Record<'_> {
 /// A tensor detached from its base.
 struct Freed<'a> {
     seen: Found,
-    record: Record<'a>,
+    /// Record of the tensor, and of its frames that had no data.
+    records: Vec<Record<'a>>,
 }
 
 impl Core {
     /// Prepares a record of the tensor with data and without a reconstruction policy.
     fn detach<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
         let seen = self.found(id, &id.key())?;
+        let frames = if seen.traits.temporal { self.materialize_frames(&seen, id)? } else { Vec::new() };
         let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };
         let whole = record::copy(&seen.place, Some(id), buffer)?;
         let head = record::tensor_head(&whole.view, &seen.place, id)?.clone();
@@ -90,8 +92,9 @@ impl Core {
                 (head, draft, whole.view.head.stamp.time)
             }
         };
-        debug_assert_ne!(head.encoding, Encoding::Frames, "frames are not reconstructed");
         let head = TensorHead { reconstruct: None, ..head };
-        Ok(Freed { seen, record: Record { draft, content: Content::Tensor(id.as_id(), head), time } })
+        let mut records = vec![Record { draft, content: Content::Tensor(id.as_id(), head), time }];
+        records.extend(frames);
+        Ok(Freed { seen, records })
     }
 }

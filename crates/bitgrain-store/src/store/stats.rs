@@ -16,7 +16,7 @@ pub struct StoreStats {
     pub temporal: usize,
     /// Total number of frames.
     pub frames: u64,
-    /// Statistics per tier, in the order of [`Tier::ALL`]. A temporal tensor counts for the lowest tier of its frames.
+    /// Statistics per tier, in the order of [`Tier::ALL`].
     pub tiers: [TierStats; Tier::COUNT],
     /// Number of segments.
     pub segments: usize,
@@ -33,9 +33,10 @@ pub struct StoreStats {
 pub struct TierStats {
     /// The tier.
     pub tier: Tier,
-    /// Number of tensors.
+    /// Number of tensors. A temporal tensor counts for the lowest tier of its frames that have data, or as absent.
     pub tensors: usize,
-    /// Size of their records in bytes.
+    /// Size of records in bytes: of whole tensors, and of the runs of frames at this tier. The record that the frames of a
+    /// tensor have in common counts for the first run. The policy's cap on warm tensors applies to the same sizes.
     pub bytes: u64,
     /// Size of the same values as f32 in bytes.
     pub f32_bytes: u64,
@@ -68,24 +69,32 @@ impl TensorStore {
             let frames = entry.frames.as_ref().map_or(0, |frames| frames.len() as u64);
             let (count, known) = entry.facts().unwrap_or((0, 0.0));
             let bound = if entry.traits.tier == Tier::Absent { f32::INFINITY } else { known };
-            if entry.traits.temporal {
-                temporal.push(entry.key.clone());
-            }
             stats.tensors += 1;
-            stats.temporal += usize::from(entry.traits.temporal);
-            stats.frames += frames;
+            if entry.traits.temporal {
+                stats.temporal += 1;
+                stats.frames += frames;
+                temporal.push((entry.key.clone(), count));
+                return;
+            }
             let tier = &mut stats.tiers[entry.traits.tier.rank()];
             tier.tensors += 1;
-            tier.bytes += entry.places().map(|place| place.len).sum::<u64>();
-            let times = if entry.traits.temporal { frames } else { 1 };
-            tier.f32_bytes = tier.f32_bytes.saturating_add(count.saturating_mul(4).saturating_mul(times));
+            tier.bytes += entry.place.len;
+            tier.f32_bytes = tier.f32_bytes.saturating_add(count.saturating_mul(4));
             tier.worst_bound = tier.worst_bound.max(bound);
         });
-        for key in temporal {
+        for (key, count) in temporal {
             let Some(found) = core.find(&key) else { continue };
-            let (worst, _) = core.reader().worst_frame(&found, &TensorId::of_key(&key))?;
-            let tier = &mut stats.tiers[found.traits.tier.rank()];
-            tier.worst_bound = tier.worst_bound.max(worst.bound);
+            let runs = core.frame_runs(&key, &found)?;
+            let evicted = !runs.is_empty() && runs.iter().all(|run| run.tier == Tier::Absent);
+            let tier = if evicted { Tier::Absent } else { found.traits.tier };
+            stats.tiers[tier.rank()].tensors += 1;
+            for run in runs {
+                let tier = &mut stats.tiers[run.tier.rank()];
+                let frames = run.frames.end - run.frames.start;
+                tier.bytes += run.bytes;
+                tier.f32_bytes = tier.f32_bytes.saturating_add(count.saturating_mul(4).saturating_mul(frames));
+                tier.worst_bound = tier.worst_bound.max(run.bound);
+            }
         }
         for segment in core.segments.all() {
             stats.segments += 1;

@@ -26,7 +26,7 @@ pub struct TierMove {
     pub to: Tier,
     /// Reason for the move.
     pub reason: Reason,
-    /// Size of its record in bytes before the move.
+    /// Size of its records in bytes before the move.
     pub bytes: u64,
 }
 
@@ -37,7 +37,7 @@ pub struct TickPlan {
     /// Tensors that would be re-encoded with fewer bits.
     pub moves: Vec<TierMove>,
     /// Tensors whose wanted tier would change, with the new one.
-    pub wishes: Vec<(TensorId, Tier)>,
+    pub wanted_tiers: Vec<(TensorId, Tier)>,
     /// Size of warm tensors in bytes before the tick.
     pub warm_bytes_before: u64,
     /// Estimated size of warm tensors in bytes after the tick.
@@ -55,7 +55,7 @@ pub struct TickReport {
     /// Number of moves skipped because the tensor was changed in the meantime or its data is needed by dependents.
     pub skipped: usize,
     /// Number of tensors whose wanted tier changed.
-    pub wishes: usize,
+    pub wanted_tiers: usize,
     /// Size in bytes of the moved records before the tick.
     pub bytes_before: u64,
     /// Size in bytes of the moved records after the tick.
@@ -71,7 +71,8 @@ impl TensorStore {
     /// the wanted tier of each tensor.
     ///
     /// Frames of a temporal tensor are re-encoded in runs, each a key frame with the frames that depend on it. The last run
-    /// ages with the use of the tensor, an old one with the reads of its frames in this process. Frames are not evicted.
+    /// ages with the use of the tensor, an old one with the reads of its own frames. Frames are evicted only if the tensor has
+    /// a reconstruction policy.
     ///
     /// Call it periodically, for example every few minutes. Changes are committed in small batches: after a crash,
     /// every tensor has either its old or its new precision.
@@ -84,17 +85,16 @@ impl TensorStore {
         let (core, now) = (&self.core, now_ms);
         core.log()?.check()?;
         core.check_time(now)?;
-        core.reset_future_dates(now);
+        core.reset_future_dates(now)?;
         core.forget_runs();
         let cap = core.index.cap(); // not locked: a concurrent tick only finds less to do
         let (tensors, plan) = core.plan(now, &cap)?;
-        // Frames are written at the first tier regardless of their use, so runs have no wanted tier.
-        for wish in plan.wishes.iter().filter(|wish| tensors[wish.index].frames.is_none()) {
+        let wanted_tiers = wanted_tiers(&plan, &tensors);
+        for (looked, tier) in &wanted_tiers {
             // `touch` marks the entry as dirty, so that the wanted tier is written below.
-            core.index.touch(&tensors[wish.index].key, |_| {}, |entry| entry.want(wish.tier));
+            core.index.touch(&looked.key, |_| {}, |entry| entry.want(*tier));
         }
-        let wishes = plan.wishes.iter().filter(|wish| tensors[wish.index].frames.is_none()).count();
-        let mut mover = Mover::new(core, &tensors, now, wishes);
+        let mut mover = Mover::new(core, &tensors, now, wanted_tiers.len());
         let done = mover.execute_all(&plan.moves).and_then(|()| {
             core.index.set_cap(plan.state);
             core.log()?.write_uses(now)?;
@@ -118,12 +118,7 @@ impl TensorStore {
         let (tensors, plan) = core.plan(now, &cap)?;
         Ok(TickPlan {
             moves: plan.moves.iter().map(|planned| tier_move(planned, &tensors)).collect(),
-            wishes: plan
-                .wishes
-                .iter()
-                .filter(|wish| tensors[wish.index].frames.is_none())
-                .map(|wish| (tensors[wish.index].id(), wish.tier))
-                .collect(),
+            wanted_tiers: wanted_tiers(&plan, &tensors).iter().map(|(looked, tier)| (looked.id(), *tier)).collect(),
             warm_bytes_before: plan.warm_bytes_before,
             warm_bytes_after: plan.warm_bytes_after,
             over_budget: plan.over_budget,
@@ -135,7 +130,9 @@ impl Core {
     /// Runs the policy on all tensors, sorted by id.
     fn plan(&self, now: u64, cap: &crate::policy::CapState) -> Result<(Vec<Looked>, TierPlan), StoreError> {
         let mut limited = false;
-        self.index.for_each(|entry| limited |= entry.traits.max_error.is_some() && entry.facts().is_none());
+        // A budget needs sizes without heads, and thus the number of values.
+        let all = self.config.policy.budget.is_some();
+        self.index.for_each(|entry| limited |= (all || entry.traits.max_error.is_some()) && entry.facts().is_none());
         if limited {
             self.load_facts()?;
         }
@@ -156,9 +153,12 @@ impl Core {
                     bounds: TierBounds::default(),
                     reconstructable: traits.reconstructable,
                     bytes: entry.place.len,
+                    overhead: entry.facts().map_or(0, |(count, _)| overhead(entry.place.len, traits.tier, count)),
+                    // Data with fewer bits than new data was re-encoded before.
+                    added_overhead: if traits.tier > self.config.policy.first_tier { 0 } else { TIMES_BYTES },
                 };
                 let bound = traits.max_error.and(entry.facts()).map(|(_, bound)| bound);
-                tensors.push(Looked { key: entry.key.clone(), candidate, bound, frames: None });
+                tensors.push(Looked { key: entry.key.clone(), candidate, bound, frames: None, last: true });
             }
         });
         for (key, found) in temporal {
@@ -180,27 +180,60 @@ impl Core {
 impl Core {
     /// Adds the runs of a temporal tensor to the candidates.
     fn look_at_frames(&self, now: u64, key: Key, found: &Found, tensors: &mut Vec<Looked>) -> Result<(), StoreError> {
-        let (runs, config) = (self.frame_runs(&key, found)?, &self.config.policy);
-        let last = runs.len().saturating_sub(1);
+        let runs = self.frame_runs(&key, found)?;
+        let reconstructable = self.frames_of_base(&key, found);
+        let count = runs.len();
         for (i, run) in runs.into_iter().enumerate() {
-            let usage = if i == last { found.usage } else { self.frame_runs.usage(&key, &run, config) };
+            let last = i + 1 == count;
+            let usage = if last { found.usage } else { self.run_usage(&key, &run, now) };
+            // Frames that cannot be reconstructed are never evicted. A limit that every bound meets prevents only that.
+            let reconstructable = run.frames.end <= reconstructable;
+            let kept = if reconstructable { None } else { Some(f32::INFINITY) };
             let candidate = Candidate {
                 usage: limit_date(usage, now),
                 stored: run.tier,
-                wanted: run.tier,
+                wanted: found.decided.filter(|_| last).unwrap_or(run.tier),
                 changed_at: changed_at(run.changed_at, now),
                 pinned: found.traits.pinned,
-                // A limit that every bound meets: it only prevents eviction, which frames do not support.
-                max_error: Some(found.traits.max_error.unwrap_or(f32::INFINITY)),
+                max_error: found.traits.max_error.or(kept),
                 bounds: TierBounds::default(),
-                reconstructable: false,
+                reconstructable,
                 bytes: run.bytes,
+                overhead: run.overhead,
+                added_overhead: run.appended.saturating_mul(TIMES_BYTES),
             };
             let bound = found.traits.max_error.map(|_| run.bound);
-            tensors.push(Looked { key: key.clone(), candidate, bound, frames: Some(run.frames) });
+            tensors.push(Looked { key: key.clone(), candidate, bound, frames: Some(run.frames), last });
         }
         Ok(())
     }
+
+    /// Returns the number of frames of a temporal tensor, counted from the first one, that its base can reconstruct.
+    fn frames_of_base(&self, key: &[u8], found: &Found) -> u64 {
+        if !found.traits.reconstructable {
+            return 0;
+        }
+        let base = self.links().base(&TensorId::of_key(key)).cloned();
+        let frames = base.and_then(|base| self.find(&base.key())).map(|base| match &base.frames {
+            Some(frames) => frames.len() as u64,
+            None => u64::MAX,
+        });
+        frames.unwrap_or(0)
+    }
+}
+
+/// Bytes of the times and the sequence number that a head states only after its data was re-encoded.
+const TIMES_BYTES: u64 = 10;
+
+/// Returns the bytes of a record of `count` values that are not bits of values.
+fn overhead(bytes: u64, tier: Tier, count: u64) -> u64 {
+    bytes.saturating_sub((count.saturating_mul(u64::from(tier.bits()))).div_ceil(8))
+}
+
+/// Returns the changed wanted tiers of a plan. Of a temporal tensor, the last run decides, because the next frame follows it.
+fn wanted_tiers<'t>(plan: &TierPlan, tensors: &'t [Looked]) -> Vec<(&'t Looked, Tier)> {
+    let looked = plan.wanted_tiers.iter().map(|wanted| (&tensors[wanted.index], wanted.tier));
+    looked.filter(|(looked, _)| looked.last).collect()
 }
 
 /// Returns upper limits for the bound of the data at each tier. The current bound limits the step between codes, and

@@ -22,6 +22,8 @@ pub(super) struct Looked {
     pub(super) bound: Option<f32>,
     /// Range of frames, if it is a run of a temporal tensor.
     pub(super) frames: Option<Range<u64>>,
+    /// Whether it is a whole tensor or the last run.
+    pub(super) last: bool,
 }
 
 impl Looked {
@@ -47,9 +49,9 @@ pub(super) struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
-    pub(super) fn new(core: &'a Core, tensors: &'a [Looked], now: u64, wishes: usize) -> Self {
+    pub(super) fn new(core: &'a Core, tensors: &'a [Looked], now: u64, wanted_tiers: usize) -> Self {
         let report =
-            TickReport { moves: Vec::new(), skipped: 0, wishes, bytes_before: 0, bytes_after: 0, over_budget: 0 };
+            TickReport { moves: Vec::new(), skipped: 0, wanted_tiers, bytes_before: 0, bytes_after: 0, over_budget: 0 };
         Self { core, tensors, now, report }
     }
 

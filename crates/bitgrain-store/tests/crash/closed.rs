@@ -95,7 +95,7 @@ fn salvage(image: &Image, file: &str, ever: &World) -> Result<(), String> {
             Err(error) => return Err(error.to_string()),
         };
         let versions = ever.0.get(&sight.meta.id).map_or(&[][..], |versions| versions);
-        if !versions.iter().any(|version| beginning(&sight, version).is_ok()) && !of_any_version(&sight, versions) {
+        if !versions.iter().any(|version| beginning(&sight, version).is_ok()) && !of_one_series(&sight, versions) {
             return Err(format!("{} is nothing that was ever put", sight.meta.id));
         }
     }
@@ -157,12 +157,23 @@ fn missing_files_of_a_closed_store_are_reported_by_name() {
     println!("{tally:?}");
 }
 
-/// Returns whether every frame was put at some time. Losing records of re-encoded frames leaves older versions of them next
-/// to newer frames.
-pub(crate) fn of_any_version(sight: &Sight, versions: &[Arc<Version>]) -> bool {
-    let was = |(at, part): (usize, &Part)| {
-        let same = |version: &Arc<Version>| version.parts.get(at).is_some_and(|want| part.is(want).is_ok());
-        versions.iter().filter(|version| version.temporal).any(same)
+/// Returns whether every frame is one that the same series had at some time, and the metadata as well. Losing records of
+/// re-encoded frames leaves older versions of them next to newer frames, so precisions may mix; values of another series with
+/// the same id, which was deleted, may not.
+pub(crate) fn of_one_series(sight: &Sight, versions: &[Arc<Version>]) -> bool {
+    let temporal = || versions.iter().filter(|version| version.temporal && !version.parts.is_empty());
+    // Versions of a series share the original values of its first frame.
+    let same = |a: &Version, b: &Version| Arc::ptr_eq(&a.parts[0].values, &b.parts[0].values);
+    let fits = |series: &Arc<Version>| {
+        let of_series = || temporal().filter(|version| same(version, series));
+        let was = |(at, part): (usize, &Part)| {
+            of_series().any(|version| version.parts.get(at).is_some_and(|want| part.is(want).is_ok()))
+        };
+        let meta = &sight.meta;
+        let described = |version: &Arc<Version>| {
+            (&meta.shape, &meta.pinned, &meta.user) == (&version.shape, &version.pinned, &version.user)
+        };
+        of_series().any(described) && sight.parts.iter().enumerate().all(was)
     };
-    sight.meta.frames.is_some() && sight.parts.iter().enumerate().all(was)
+    sight.meta.frames.is_some() && temporal().any(fits)
 }

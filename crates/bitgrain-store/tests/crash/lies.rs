@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bitgrain_store::storage::simulated::{Dice, PowerLoss, SimulatedDisk};
 use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 
-use crate::closed::of_any_version;
+use crate::closed::of_one_series;
 use crate::points::{Tally, quiet};
 use crate::script::script;
 use crate::session::{Session, Settings, Step};
@@ -58,7 +58,7 @@ fn once_put(store: &TensorStore, ever: &World) -> Result<(), String> {
             Ok(sight) => {
                 let versions = ever.0.get(&sight.meta.id).map_or(&[][..], |versions| versions);
                 let wrong: Vec<_> = versions.iter().map_while(|version| beginning(&sight, version).err()).collect();
-                if wrong.len() == versions.len() && !of_any_version(&sight, versions) {
+                if wrong.len() == versions.len() && !of_one_series(&sight, versions) {
                     return Err(format!("{} is nothing that was ever put: {}", sight.meta.id, wrong.join("; or ")));
                 }
             }

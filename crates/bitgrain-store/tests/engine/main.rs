@@ -8,6 +8,7 @@ mod concurrency;
 mod copies;
 mod durability;
 mod forged;
+mod frame_policy;
 mod full_disk;
 mod ids;
 mod limits;
@@ -19,7 +20,7 @@ mod readers;
 mod storages;
 mod temporal;
 mod tiers;
-mod wishes;
+mod wanted_tiers;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -7,14 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use bitgrain_store::policy::{PolicyConfig, Preset};
-use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
+use bitgrain_store::reconstruct::{DeltaValues, Factor, Reconstruction};
 use bitgrain_store::storage::simulated::{Dice, SimulatedDisk};
 use bitgrain_store::{
     CompactOptions, Dependents, FrameProvenance, Provenance, PutOptions, SimulatedClock, StoreConfig, StoreError,
     TensorStore, Tier,
 };
 
-use super::operation::{DERIVED, Operation};
+use super::operation::{DERIVED, DERIVED_FRAMES, Operation};
 use super::world::{Known, SHAPE, Since, World, check, lasting, within};
 use super::{MONDAY, values, with_clock};
 
@@ -126,6 +126,7 @@ impl Session {
                 deleted.expect("nothing is made of it");
             }
             Operation::Derive(seed) => self.derive(seed),
+            Operation::DeriveFrames(seed) => self.derive_frames(seed),
             Operation::Tick { after } => {
                 self.now += after;
                 self.clock.set(self.now);
@@ -186,6 +187,7 @@ impl Session {
     fn append(&mut self, id: &'static str, seed: u64, batch: bool) {
         let (store, frame) = (self.store(), values(seed, COUNT));
         let count = self.world.get(id).map_or(0, |known| known.originals.len() as u64);
+        let seen = store.meta(id).map(|meta| meta.wanted.max(Tier::Hot)).ok();
         let result = if batch {
             let mut batch = store.batch();
             batch.append(id, &SHAPE, &frame, self.now);
@@ -194,7 +196,9 @@ impl Session {
             store.append(id, &SHAPE, &frame, self.now).map(|FrameProvenance { provenance, .. }| provenance)
         };
         let known = self.world.entry(id).or_insert_with(|| Known { temporal: true, ..Known::default() });
-        let wanted = known.floor().unwrap_or(self.config.policy.first_tier);
+        // The tier wanted by the last tick can only add bits, up to 8.
+        let first = self.config.policy.first_tier;
+        let wanted = known.floor().unwrap_or_else(|| seen.map_or(first, |seen| first.min(seen)));
         match (result, known.max_error) {
             (Err(StoreError::NotTemporal { .. }), _) if !known.temporal => return,
             (Ok(cost), None) if known.temporal => assert_eq!(cost.tier, wanted, "{id}"),
@@ -229,6 +233,29 @@ impl Session {
             let known = Known { originals: vec![original], reconstructable: id == derived, ..Known::default() };
             self.world.insert(id, known);
         }
+    }
+
+    fn derive_frames(&mut self, seed: u64) {
+        let [derived, base] = DERIVED_FRAMES;
+        for id in DERIVED_FRAMES {
+            if self.world.remove(id).is_some() {
+                self.store().delete(id, Dependents::Refuse).expect("the derived one is deleted first");
+            }
+        }
+        for (id, scale, frames) in [(base, 1.0, 4), (derived, 2.0, 5)] {
+            let mut known = Known { temporal: true, reconstructable: id == derived, ..Known::default() };
+            for frame in 0..frames {
+                // Exactly twice the base, so that the reconstruction meets its bound.
+                let original: Vec<f32> = values(seed + frame / 2, COUNT).iter().map(|value| scale * value).collect();
+                let cost = self.store().append(id, &SHAPE, &original, frame).expect("appended");
+                known.originals.push(original);
+                known.frame_tiers.push(cost.provenance.tier);
+            }
+            self.world.insert(id, known);
+        }
+        let factor = Factor { scale: 2.0, ..Factor::default() };
+        let policy = Reconstruction::Factor { source: base.into(), factor };
+        self.store().attach(derived, Some(&policy)).expect("attached");
     }
 
     fn reopen(&mut self, close: bool) {

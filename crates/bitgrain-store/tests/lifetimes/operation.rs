@@ -11,6 +11,9 @@ pub(crate) const IDS: [&str; 6] = ["a", "b", "c", "d", "frames/1", "frames/2"];
 /// The reconstructed tensor and its base.
 pub(crate) const DERIVED: [&str; 2] = ["derived", "base"];
 
+/// The reconstructed series and its base.
+pub(crate) const DERIVED_FRAMES: [&str; 2] = ["series/derived", "series/base"];
+
 /// One operation.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
@@ -35,6 +38,8 @@ pub(crate) enum Operation {
     Delete(&'static str),
     /// Puts both tensors again, and sets the reconstruction of one from the other.
     Derive(u64),
+    /// Appends frames to both series again, and sets the reconstruction of one from the other.
+    DeriveFrames(u64),
     Tick {
         after: u64,
     },
@@ -68,8 +73,9 @@ impl Operation {
             58..63 => Self::Limit(id, dice.chance(60).then(|| *dice.pick(&[0.002, 0.01, 0.05, 0.3]))),
             63..65 => Self::Note(id),
             65..69 => Self::Delete(id),
-            69..72 => Self::Derive(seed),
-            72..90 => {
+            69..71 => Self::Derive(seed),
+            71..73 => Self::DeriveFrames(seed),
+            73..90 => {
                 Self::Tick { after: *dice.pick(&[1000, MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 30 * HOUR, 80 * HOUR]) }
             }
             90..96 => Self::Reopen { close: dice.chance(60) },

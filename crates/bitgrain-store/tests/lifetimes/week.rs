@@ -65,14 +65,18 @@ fn week(policy: PolicyConfig) -> Week {
 
 #[test]
 fn the_policies_cost_in_a_week_what_the_guide_says() {
-    let presets = [Preset::Adr019, Preset::Careful, Preset::Budget(BUDGET)];
-    let weeks = presets.map(|preset| (preset, week(preset.config())));
-    let [(_, adr019), (_, careful), (_, budget)] = weeks;
+    let adr019 = week(PolicyConfig::adr019());
+    let others = [Preset::Careful, Preset::Budget(BUDGET), Preset::Budget(adr019.bytes)];
+    let [careful, budget, equal] = others.map(|preset| week(preset.config()));
+    let [_, second, third] = others;
+    let weeks = [(Preset::Adr019, adr019), (Preset::Careful, careful), (second, budget), (third, equal)];
     // What each policy is for.
     assert!(careful.worst_tensor < 0.03, "{careful:?}");
     assert!(adr019.bytes < careful.bytes && adr019.error_per_read > careful.error_per_read, "{weeks:?}");
     assert!(budget.bytes <= BUDGET + BUDGET / 100, "{budget:?}");
     assert!(budget.error_per_read < adr019.error_per_read, "{weeks:?}");
+    // At the size that ADR-019 reaches, the error of reads must be less.
+    assert!(equal.bytes <= adr019.bytes && equal.error_per_read < adr019.error_per_read, "{weeks:?}");
     let percent = |share: f64| format!("{:.2} %", share * 100.0);
     let row = |(preset, week): &(Preset, Week)| {
         let [error, worst, end] = [week.error_per_read, week.worst_read, week.worst_tensor].map(percent);

@@ -33,7 +33,7 @@ fn nothing_moves_at_the_cap_and_the_least_recently_used_moves_above_it() {
     assert_eq!((plan.moves[0].tier, plan.moves[0].reason), (WarmAggressive, Reason::WarmCap));
     assert_eq!((plan.warm_bytes_before, plan.warm_bytes_after), (1800, 1640)); // 600 bytes become 440
     assert_eq!(plan.state.last_downgrade, Some(START));
-    assert_eq!(plan.wishes.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>(), [(1, WarmAggressive)]);
+    assert_eq!(plan.wanted_tiers.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>(), [(1, WarmAggressive)]);
     assert_eq!(moved(&planned(&capped(1640), &tensors)), [1]);
     assert_eq!(moved(&planned(&capped(1639), &tensors)), [1, 2]);
     assert_eq!(moved(&planned(&capped(1400), &tensors)), [1, 2, 0]);
@@ -109,37 +109,38 @@ fn the_cap_downgrades_tensors_at_most_once_a_minute() {
 fn seven_bits_are_wanted_again_below_four_fifths_of_the_cap() {
     // 440 bytes at 5 bits correspond to 600 bytes at 7 bits.
     let tensors = [used(WarmAggressive, 440, 2), used(Warm, 1000, 1)];
-    let wishes = |cap| planned(&capped(cap), &tensors).wishes.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>();
-    assert_eq!(wishes(2000), [(0, Warm)]); // 1600 of 2000
-    assert_eq!(wishes(1998), []); // 1598 is the limit
+    let wanted_tiers =
+        |cap| planned(&capped(cap), &tensors).wanted_tiers.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>();
+    assert_eq!(wanted_tiers(2000), [(0, Warm)]); // 1600 of 2000
+    assert_eq!(wanted_tiers(1998), []); // 1598 is the limit
     let tensors = [used(WarmAggressive, 440, 2), used(WarmAggressive, 440, 1), used(WarmAggressive, 440, 3)];
-    let wishes = |cap| planned(&capped(cap), &tensors).wishes.iter().map(|w| w.index).collect::<Vec<_>>();
-    assert_eq!(wishes(1850), [1]); // 1320 + 160 of 1480: room for the most recently used
-    assert_eq!(wishes(2050), [0, 1]);
-    assert_eq!(wishes(2250), [0, 1, 2]);
+    let wanted_tiers = |cap| planned(&capped(cap), &tensors).wanted_tiers.iter().map(|w| w.index).collect::<Vec<_>>();
+    assert_eq!(wanted_tiers(1850), [1]); // 1320 + 160 of 1480: room for the most recently used
+    assert_eq!(wanted_tiers(2050), [0, 1]);
+    assert_eq!(wanted_tiers(2250), [0, 1, 2]);
 }
 
 #[test]
 fn a_wanted_tier_of_seven_bits_is_withdrawn_when_the_cap_is_reached() {
-    let mut wishing = used(WarmAggressive, 440, 2);
-    wishing.wanted = Warm;
-    let plan = planned(&capped(1000), &[wishing, used(Warm, 500, 1)]);
-    assert_eq!(plan.wishes.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>(), [(0, WarmAggressive)]);
-    let plan = planned(&capped(2000), &[wishing, used(Warm, 500, 1)]);
-    assert_eq!(plan.wishes, []); // it was wanted already
+    let mut wanting = used(WarmAggressive, 440, 2);
+    wanting.wanted = Warm;
+    let plan = planned(&capped(1000), &[wanting, used(Warm, 500, 1)]);
+    assert_eq!(plan.wanted_tiers.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>(), [(0, WarmAggressive)]);
+    let plan = planned(&capped(2000), &[wanting, used(Warm, 500, 1)]);
+    assert_eq!(plan.wanted_tiers, []); // it was wanted already
 }
 
 #[test]
 fn cold_and_absent_tensors_in_use_want_the_tier_that_fits_the_cap() {
-    let wishes = |tier, cap| {
+    let wanted_tiers = |tier, cap| {
         let plan = planned(&capped(cap), &[used(tier, 700, 1), used(Warm, 500, 2)]);
-        plan.wishes.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>()
+        plan.wanted_tiers.iter().map(|w| (w.index, w.tier)).collect::<Vec<_>>()
     };
     assert_eq!(estimated_bytes(700, Cold, Warm), 1500);
-    assert_eq!(wishes(Cold, 2500), [(0, Warm)]);
-    assert_eq!(wishes(Cold, 2499), [(0, WarmAggressive)]);
-    assert_eq!(wishes(Absent, 625), [(0, Warm)]);
-    assert_eq!(wishes(Absent, 624), [(0, WarmAggressive)]);
+    assert_eq!(wanted_tiers(Cold, 2500), [(0, Warm)]);
+    assert_eq!(wanted_tiers(Cold, 2499), [(0, WarmAggressive)]);
+    assert_eq!(wanted_tiers(Absent, 625), [(0, Warm)]);
+    assert_eq!(wanted_tiers(Absent, 624), [(0, WarmAggressive)]);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_pinned_tensor_has_no_wanted_tier_whatever_the_cap() {
         &[pinned(WarmAggressive, Warm), pinned(Cold, Warm), pinned(Warm, Cold), pinned(Absent, Hot)],
     );
     assert_eq!(moved(&plan), [2]);
-    assert_eq!(plan.wishes, []); // the pin decides, and may be removed
+    assert_eq!(plan.wanted_tiers, []); // the pin decides, and may be removed
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn sums_beyond_all_bytes_do_not_overflow() {
 fn swinging(warm_hysteresis: f32) -> (usize, usize) {
     const MIB: u64 = 1 << 20;
     let mut world = World::new(PolicyConfig { warm_hysteresis, ..PolicyConfig::adr019() });
-    let mut wishes = 0;
+    let mut wanted_tiers = 0;
     (0..60).for_each(|_| _ = world.add(Warm, MIB, START));
     for minute in 1..2 * DAY / MINUTE {
         let now = START + minute * MINUTE;
@@ -197,16 +198,16 @@ fn swinging(warm_hysteresis: f32) -> (usize, usize) {
                 _ => {}
             }
         }
-        wishes += world.tick(now).wishes.len();
+        wanted_tiers += world.tick(now).wanted_tiers.len();
         assert!(world.warm_bytes() <= world.config.warm_byte_cap, "{minute}");
     }
-    (world.cap_moves(), wishes)
+    (world.cap_moves(), wanted_tiers)
 }
 
 #[test]
 fn a_warm_set_that_oscillates_around_the_cap_does_not_thrash() {
-    let (moves, wishes) = swinging(0.2);
-    let (without, wishes_without) = swinging(0.0);
+    let (moves, wanted_tiers) = swinging(0.2);
+    let (without, changes_without) = swinging(0.0);
     assert_eq!((moves, without), (16, 157)); // as the decision record says
-    assert!(wishes_without > 5 * wishes, "{wishes_without} wishes without hysteresis, {wishes} with it");
+    assert!(changes_without > 5 * wanted_tiers, "{changes_without} changes without hysteresis, {wanted_tiers} with it");
 }

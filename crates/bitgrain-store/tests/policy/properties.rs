@@ -36,6 +36,8 @@ fn candidates() -> impl Strategy<Value = Candidate> {
             bounds: TierBounds::new(bounds),
             reconstructable,
             bytes,
+            overhead: 0,
+            added_overhead: 0,
         },
     )
 }
@@ -96,7 +98,7 @@ fn holds(config: &PolicyConfig, c: &Candidate, to: Tier, reason: Reason) -> Resu
 /// Returns the plan by candidate names instead of positions.
 fn by_name(plan: &TierPlan, names: &[usize]) -> (BTreeMap<usize, (Tier, Reason)>, BTreeMap<usize, Tier>) {
     let moves = plan.moves.iter().map(|m| (names[m.index], (m.tier, m.reason))).collect();
-    (moves, plan.wishes.iter().map(|w| (names[w.index], w.tier)).collect())
+    (moves, plan.wanted_tiers.iter().map(|w| (names[w.index], w.tier)).collect())
 }
 
 fn is_warm(config: &PolicyConfig, tier: Tier) -> bool {
@@ -173,8 +175,8 @@ proptest! {
                 prop_assert!(pinned || limited, "{was:?}");
             }
         }
-        prop_assert!(made.wishes.is_sorted_by(|a, b| a.index < b.index));
-        prop_assert!(made.wishes.iter().all(|w| w.tier != tensors[w.index].wanted && w.tier != Absent));
+        prop_assert!(made.wanted_tiers.is_sorted_by(|a, b| a.index < b.index));
+        prop_assert!(made.wanted_tiers.iter().all(|w| w.tier != tensors[w.index].wanted && w.tier != Absent));
     }
 
     #[test]
@@ -202,9 +204,9 @@ proptest! {
         let made = plan(&config, NOW, tensors.iter().copied(), &state);
         prop_assert_eq!(&made.moves, &vec![]);
         let mut after = tensors;
-        made.wishes.iter().for_each(|w| after[w.index].wanted = w.tier);
+        made.wanted_tiers.iter().for_each(|w| after[w.index].wanted = w.tier);
         let again = plan(&config, NOW, after, &made.state);
-        prop_assert_eq!((again.moves, again.wishes), (vec![], vec![]));
+        prop_assert_eq!((again.moves, again.wanted_tiers), (vec![], vec![]));
     }
 
     #[test]
@@ -264,6 +266,6 @@ fn planning_for_a_million_tensors_is_fast() {
     let begun = std::time::Instant::now();
     let made = plan(&config, NOW, tensors.iter().copied(), &CapState::default());
     let took = begun.elapsed();
-    println!("{took:?}, {} moves, {} wishes", made.moves.len(), made.wishes.len());
+    println!("{took:?}, {} moves, {} wanted_tiers", made.moves.len(), made.wanted_tiers.len());
     assert!(took < Duration::from_secs(5), "{took:?}"); // 0.4 to 0.6 s on two busy cores
 }

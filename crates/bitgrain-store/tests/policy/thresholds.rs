@@ -65,12 +65,12 @@ fn hot_is_reached_at_its_threshold_and_left_a_fifth_below() {
 
 #[test]
 fn a_wanted_tier_is_dropped_when_a_tensor_steps_down() {
-    let wishing = |bits| decided(Candidate { wanted: Hot, ..scored(Warm, bits) });
-    assert_eq!(wishing(26), wants(Hot));
-    assert_eq!(wishing(25), stays(Warm));
-    let wishing = |bits| decided(Candidate { wanted: Warm, ..scored(Cold, bits) });
-    assert_eq!([wishing(32), wishing(31), wishing(4)], [wants(Hot), wants(Warm), wants(Warm)]);
-    assert_eq!(wishing(3), stays(Cold)); // 48 < 51.2
+    let wanting = |bits| decided(Candidate { wanted: Hot, ..scored(Warm, bits) });
+    assert_eq!(wanting(26), wants(Hot));
+    assert_eq!(wanting(25), stays(Warm));
+    let wanting = |bits| decided(Candidate { wanted: Warm, ..scored(Cold, bits) });
+    assert_eq!([wanting(32), wanting(31), wanting(4)], [wants(Hot), wants(Warm), wants(Warm)]);
+    assert_eq!(wanting(3), stays(Cold)); // 48 < 51.2
 }
 
 #[test]

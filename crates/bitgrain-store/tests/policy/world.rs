@@ -38,6 +38,8 @@ pub(crate) fn tensor(tier: Tier) -> Candidate {
         bounds: bounds_after(step_of(tier)),
         reconstructable: false,
         bytes: 1000,
+        overhead: 0,
+        added_overhead: 0,
     }
 }
 
@@ -109,8 +111,8 @@ impl World {
             c.bounds = bounds_after(self.bounds[m.index]);
             (c.stored, c.changed_at) = (m.tier, now);
         }
-        for wish in &plan.wishes {
-            self.tensors[wish.index].wanted = wish.tier;
+        for wanted in &plan.wanted_tiers {
+            self.tensors[wanted.index].wanted = wanted.tier;
         }
         self.state = plan.state;
         plan

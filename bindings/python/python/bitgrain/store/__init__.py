@@ -31,7 +31,7 @@ from bitgrain.store.report import (
     TierMove,
     TierMoves,
     TierStats,
-    TierWishes,
+    WantedTiers,
     VerifyReport,
 )
 from bitgrain.store.snapshot import StoreSnapshot
@@ -59,6 +59,6 @@ __all__ = [
     "TierMoves",
     "TierPolicy",
     "TierStats",
-    "TierWishes",
+    "WantedTiers",
     "VerifyReport",
 ]

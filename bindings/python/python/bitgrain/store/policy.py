@@ -53,7 +53,7 @@ class TierPolicy:
     score_hysteresis: float = 0.2
     """Share by which a score must fall below a threshold before the tensor leaves the tier."""
     residency: timedelta = timedelta(hours=2)
-    """Minimum time in a tier before the next step down."""
+    """Minimum time in a tier before the next step down; with a budget, only for new data."""
     absent_min_score: float = 1.0
     """Score below which data may be evicted."""
     absent_age_threshold: timedelta = timedelta(hours=24)
@@ -65,7 +65,8 @@ class TierPolicy:
     least_tier: Tier | str = Tier.B6
     """Lowest tier of a tick, except absent: a tensor keeps at least these bits however rarely it is used."""
     budget: int | None = None
-    """Maximum total size in bytes of all tensors; if set, it decides the tiers instead of scores and thresholds."""
+    """Maximum total size in bytes of all tensors; if set, it decides the tiers instead of scores and thresholds.
+    ``named("budget:BYTES")`` also sets a residency of a day and a least tier of 3 bits."""
     warm_byte_cap: int = 64 << 20
     """Maximum total size in bytes of warm tensors, which have at most 7 bits, but more than ``least_tier``; above it,
     the least recently used go to 5 bits, or to ``least_tier`` if that has more."""

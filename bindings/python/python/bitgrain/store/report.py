@@ -25,7 +25,7 @@ __all__ = [
     "TierMove",
     "TierMoves",
     "TierStats",
-    "TierWishes",
+    "WantedTiers",
     "VerifyReport",
 ]
 
@@ -156,7 +156,9 @@ class TierMove:
     reason: str
     """``use`` if its score fell, ``warm-cap`` or ``budget`` if the warm tensors or all tensors exceeded their size."""
     bytes: int
-    """Size of its record in bytes before the move."""
+    """Size of its records in bytes before the move."""
+    frames: range | None = None
+    """Indices of the frames, if the tensor is temporal: its frames are moved in runs, old ones before new ones."""
 
 
 class _Kept:
@@ -221,9 +223,9 @@ class TierMoves(Sequence[TierMove]):
 _PART = 1024
 
 
-def _move(move: tuple[TensorId, str, str, str, int]) -> TierMove:
-    id, before, after, reason, size = move
-    return TierMove(id, Tier(before), Tier(after), reason, size)
+def _move(move: tuple[TensorId, str, str, str, int, tuple[int, int] | None]) -> TierMove:
+    id, before, after, reason, size, frames = move
+    return TierMove(id, Tier(before), Tier(after), reason, size, None if frames is None else range(*frames))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class TickReport:
     """Tensors re-encoded with fewer bits: a sequence of :class:`TierMove`."""
     skipped: int
     """Number of moves skipped because the tensor was changed in the meantime or dependents need its data."""
-    wishes: int
+    wanted_tiers: int
     """Number of tensors whose wanted tier changed."""
     bytes_before: int
     """Size in bytes of the moved records before the tick."""
@@ -249,10 +251,10 @@ def tick_report(ticked: dict[str, Any]) -> TickReport:
     return TickReport(moves=TierMoves(ticked.pop("moves")), **ticked)
 
 
-class TierWishes(Mapping[TensorId, Tier]):
+class WantedTiers(Mapping[TensorId, Tier]):
     """Mapping from ids to wanted tiers, converted to objects on first access."""
 
-    def __init__(self, made: native.StoreWishes | _Kept) -> None:
+    def __init__(self, made: native.StoreWantedTiers | _Kept) -> None:
         self._native = made
         self._tiers: dict[TensorId, Tier] | None = None
 
@@ -273,10 +275,10 @@ class TierWishes(Mapping[TensorId, Tier]):
         return iter(self._all())
 
     def __repr__(self) -> str:
-        return f"<{len(self)} wishes>"
+        return f"<{len(self)} wanted tiers>"
 
-    def __reduce__(self) -> tuple[type[TierWishes], tuple[_Kept]]:
-        return TierWishes, (_Kept(self._native.part(0, len(self))),)
+    def __reduce__(self) -> tuple[type[WantedTiers], tuple[_Kept]]:
+        return WantedTiers, (_Kept(self._native.part(0, len(self))),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +287,7 @@ class TickPlan:
 
     moves: TierMoves
     """Tensors that would be re-encoded with fewer bits: a sequence of :class:`TierMove`."""
-    wishes: TierWishes
+    wanted_tiers: WantedTiers
     """Tensors whose wanted tier would change: a mapping from ids to tiers."""
     warm_bytes_before: int
     """Size of warm tensors in bytes before the tick."""
@@ -297,7 +299,7 @@ class TickPlan:
 
 def tick_plan(planned: dict[str, Any]) -> TickPlan:
     """Convert from the native representation."""
-    return TickPlan(moves=TierMoves(planned.pop("moves")), wishes=TierWishes(planned.pop("wishes")), **planned)
+    return TickPlan(moves=TierMoves(planned.pop("moves")), wanted_tiers=WantedTiers(planned.pop("wanted_tiers")), **planned)
 
 
 @dataclass(frozen=True, slots=True)

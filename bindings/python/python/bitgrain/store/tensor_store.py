@@ -336,7 +336,11 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         self._native.put_absent(id, recipe(reconstruct), axes)
 
     def attach(self, id: TensorId, reconstruct: Delta | Factor | None) -> None:
-        """Set the reconstruction used when the policy evicts the data; ``None`` removes it, as does a put."""
+        """Set the reconstruction used when the policy evicts the data; ``None`` removes it, as does a put.
+
+        Each frame of a temporal tensor is reconstructed from the frame of the base with the same index, or from a base
+        without frames; a :class:`Delta` then needs ``delta``, which is added to every frame.
+        """
         self._native.attach(id, None if reconstruct is None else recipe(reconstruct))
 
     # ---------------------------------------------------------------------------------------------------- restrictions

@@ -14,7 +14,8 @@ pub(crate) fn write(stats: &StoreStats, out: &mut dyn Write) -> io::Result<()> {
     let most = stats.tiers.iter().map(|tier| tier.bytes).max().unwrap_or(0);
     writeln!(out, "{:<16} {:>9}  {:<WIDTH$} {:>9} {:>7}  error bound", "tier", "tensors", "bytes", "", "ratio")?;
     for tier in &stats.tiers {
-        if tier.tensors == 0 {
+        // Old frames of a temporal tensor may be at another tier than the one it counts for.
+        if tier.tensors == 0 && tier.bytes == 0 {
             continue;
         }
         // Ratio and error are undefined for tiers without data.

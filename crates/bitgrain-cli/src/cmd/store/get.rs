@@ -50,9 +50,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if is_evicted(&meta.provenance) && !meta.reconstructable {
         return Err(CliError::Gone { id: shown(&args.id.0) });
     }
+    let mut frames = None;
     let tensor = match (meta.frames, args.rows) {
         (Some(count), None) => {
             let range = args.frames.map_or(0..count, |span| span.of(count));
+            frames = Some(range.clone());
             stacked(&meta.shape, store.frames(&args.id.0, range).map_err(failed())?)
         }
         (_, Some(rows)) => {
@@ -68,7 +70,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if is_evicted(&cost) {
         return Err(CliError::Gone { id: shown(&args.id.0) });
     }
-    record_access(&args.path, &meta);
+    record_access(&args.path, &meta, frames);
     if let Some(path) = &args.output {
         let announced = Announced { name: written(&args.id.0), shape: tensor.shape.clone() };
         let row: usize = tensor.shape.iter().skip(1).product();

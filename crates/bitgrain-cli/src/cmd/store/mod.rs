@@ -2,6 +2,7 @@
 
 mod append;
 mod arguments;
+mod attach;
 pub(crate) mod chart;
 mod compact;
 mod damage;
@@ -47,6 +48,7 @@ enum Command {
     Put(put::Args),
     Get(get::Args),
     Append(append::Args),
+    Attach(attach::Args),
     Ls(ls::Args),
     Stat(stat::Args),
     Tick(tick::Args),
@@ -65,6 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         Command::Put(args) => put::run(args, out),
         Command::Get(args) => get::run(args, out),
         Command::Append(args) => append::run(args, out),
+        Command::Attach(args) => attach::run(args, out),
         Command::Ls(args) => ls::run(args, out),
         Command::Stat(args) => stat::run(args, out),
         Command::Tick(args) => tick::run(args, out),

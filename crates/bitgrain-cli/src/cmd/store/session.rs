@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use bitgrain::formats::segment::{SegmentHeader, SegmentKind};
@@ -56,18 +57,18 @@ pub(super) fn close(store: TensorStore, path: &Path) -> Result<(), CliError> {
     store.close().map_err(CliError::store(path))
 }
 
-/// Records that a tensor was read, if that changes its usage: accesses within one period count once. If the store
-/// cannot be written, the read still succeeds.
-pub(super) fn record_access(path: &Path, about: &TensorMeta) {
+/// Records that a tensor or some of its frames were read, if that changes its usage: accesses within one period count once.
+/// If the store cannot be written, the read still succeeds.
+pub(super) fn record_access(path: &Path, about: &TensorMeta, frames: Option<Range<u64>>) {
     let period = PolicyConfig::default().period.as_millis().max(1);
     let (accessed, now) = (u128::from(about.accessed), u128::from(SystemClock.now()));
     // A date in a later period was written while the clock was ahead, so it is ignored.
-    if accessed / period == now / period {
+    // Frames are counted on their own, so the last access of the tensor does not say whether they were.
+    if frames.is_none() && accessed / period == now / period {
         return;
     }
     let Ok(store) = open(path) else { return };
-    // An empty range of rows: reading it counts as an access.
-    let closed = store.get_rows(&about.id, 0..0).is_ok().then(|| close(store, path));
+    let closed = store.record_read(&about.id, frames).is_ok().then(|| close(store, path));
     if let Some(Err(error)) = closed {
         eprintln!("note: could not record the access: {error}");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bitgrain::codec::TwoLevel;
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
@@ -23,6 +24,7 @@ use crate::table::Table;
 #[command(after_help = "Examples:
   bitgrain store tick vectors.store --dry-run
   bitgrain store tick vectors.store --policy budget:2GB   as many bits as fit, most for what is read most
+  bitgrain store tick vectors.store --policy budget:2GB --residency 0   new data too
   bitgrain store tick vectors.store --policy adr019       down to 3 bits
   bitgrain store tick vectors.store --absent never       keep all data, reconstructable or not
   bitgrain store tick cache.store --absent any           evict data unused for a day")]
@@ -39,6 +41,9 @@ pub(crate) struct Args {
     /// Lowest tier, except absent [default: from the policy]
     #[arg(long, value_name = "TIER")]
     least_tier: Option<TierName>,
+    /// Minimum time in a tier before a step down, in hours; with a budget, only for new data [default: 2, budget: 24]
+    #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
+    residency: Option<f64>,
     /// Use two scales per block for 3-bit tensors with outliers.
     #[arg(long)]
     two_level: bool,
@@ -82,6 +87,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         },
         warm_byte_cap: args.warm_cap.unwrap_or(defaults.warm_byte_cap),
         least_tier: args.least_tier.map_or(defaults.least_tier, |tier| tier.0),
+        residency: args.residency.map_or(Ok(defaults.residency), hours)?,
         ..defaults
     };
     let now = args.now_ms.unwrap_or_else(|| SystemClock.now());
@@ -89,16 +95,16 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let two_level = if args.two_level { TwoLevel::AUTO } else { TwoLevel::Off };
     let config = StoreConfig { create: false, policy, clock, two_level, ..StoreConfig::default() };
     let failed = || CliError::store(&args.path);
-    let (moves, wishes, skipped, saved, over_budget) = if args.dry_run {
+    let (moves, wanted_tiers, skipped, saved, over_budget) = if args.dry_run {
         let store = TensorStore::open_read_only_with(&args.path, config).map_err(failed())?;
         let plan = store.plan(now).map_err(failed())?;
-        (plan.moves, plan.wishes.len(), 0, None, plan.over_budget)
+        (plan.moves, plan.wanted_tiers.len(), 0, None, plan.over_budget)
     } else {
         let store = opened(&args.path, config)?;
         let report = store.tick(now).map_err(failed())?;
         close(store, &args.path)?;
         let saved = (report.bytes_before, report.bytes_after);
-        (report.moves, report.wishes, report.skipped, Some(saved), report.over_budget)
+        (report.moves, report.wanted_tiers, report.skipped, Some(saved), report.over_budget)
     };
     if args.json {
         let one = |step: &TierMove| {
@@ -114,7 +120,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         let found = json!({
             "dry_run": args.dry_run,
             "moves": moves.iter().map(one).collect::<Vec<_>>(),
-            "wishes": wishes,
+            "wanted_tiers": wanted_tiers,
             "skipped": skipped,
             "bytes_before": saved.map(|saved| saved.0),
             "bytes_after": saved.map(|saved| saved.1),
@@ -123,7 +129,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Ok(writeln!(out, "{found:#}")?);
     }
     let would = if args.dry_run { "would be" } else { "were" };
-    writeln!(out, "{} tensors {would} re-encoded with fewer bits; {wishes} changes of wanted tiers", moves.len())?;
+    writeln!(
+        out,
+        "{} tensors {would} re-encoded with fewer bits; {wanted_tiers} changes of wanted tiers",
+        moves.len()
+    )?;
     if over_budget > 0 {
         let left = Size(over_budget);
         writeln!(out, "{left} above the budget: new data, pins, error limits and lossless tensors keep their bits")?;
@@ -149,4 +159,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out, "\n{}{}", listed.collect::<Vec<_>>().join("\n"), if moves.len() > LISTED { "\n…" } else { "" })?;
     }
     Ok(())
+}
+
+fn hours(hours: f64) -> Result<Duration, CliError> {
+    Duration::try_from_secs_f64(hours * 3600.0).map_err(|_| CliError::Hours { hours })
 }

@@ -1,12 +1,14 @@
 //! Reading of tensors without values in their record: reconstructed, or zeros.
 
-use bitgrain_formats::segment::{Encoding, Reconstruct, TensorHead};
+use bitgrain_formats::segment::{Encoding, FrameHead, Reconstruct, TensorHead};
 
 use super::{Destination, Reader, decode, provenance_of};
 use crate::reconstruct::{Approximate, Factor, MAX_DEPTH, Projection, apply_delta, apply_factor};
 use crate::record::Check;
+use crate::store::frames::Frame;
 use crate::store::limits::elements;
 use crate::store::lookup::Found;
+use crate::temporal::FrameRole;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, blocks, record};
 
 /// Provenance of zeros returned in place of evicted data.
@@ -84,6 +86,46 @@ impl Reader<'_> {
                 Ok(Rebuilt { shape, result, depth: source.depth })
             }
         }
+    }
+
+    /// Reconstructs a frame without data from the base's frame with the same index, or from a base without frames.
+    pub(super) fn rebuild_frame(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        head: &FrameHead,
+        depth: u8,
+    ) -> Result<Frame, StoreError> {
+        if depth > MAX_DEPTH {
+            return Err(StoreError::ReconstructionDepthExceeded { id: id.clone(), limit: MAX_DEPTH });
+        }
+        let mut buffer = Vec::new();
+        let whole = record::read(&found.place, Some(id), Check::Alone, &mut buffer)?;
+        let (base, step) = step_of(record::tensor_head(&whole.view, &found.place, id)?, whole.body, id)?;
+        let there = self.find.lookup(&base).ok_or_else(|| StoreError::NotFound { id: base.clone() })?;
+        let source = if there.traits.temporal {
+            let frames = there.frame_count(&base)?;
+            if head.index >= frames {
+                return Err(StoreError::FramesOutOfRange { start: head.index, end: head.index + 1, frames });
+            }
+            let frame = self.frames_at(&there, &base, head.index..head.index + 1, depth + 1)?.pop();
+            let frame = frame.ok_or(StoreError::FramesOutOfRange { start: head.index, end: head.index + 1, frames })?;
+            let Provenance { bound, depth: below, .. } = frame.provenance;
+            let result = Approximate { values: frame.values, bound };
+            Rebuilt { shape: self.shape(&there, &base)?, result, depth: below.max(depth) }
+        } else {
+            self.source(&there, &base, depth)?
+        };
+        let (shape, Approximate { values, bound }) = match step {
+            Step::Delta(delta) => (head.shape.clone(), apply_delta(source.result, &delta)?),
+            Step::Factor(factor) => apply_factor(&source.shape, &source.result, &factor)?,
+        };
+        let (expected, got) = (elements(&head.shape)?, values.len());
+        if got != expected || shape != head.shape {
+            return Err(StoreError::ShapeMismatch { expected, got });
+        }
+        let provenance = Provenance { tier: Tier::Absent, bits: 0, bound, measured: bound, depth: source.depth };
+        Ok(Frame { index: head.index, time: head.time, values, role: FrameRole::Key, provenance })
     }
 
     /// Reads the base of a reconstruction: its stored data, or its own reconstruction.

@@ -25,7 +25,18 @@ impl Reader<'_> {
         if range.start > range.end || range.end > frames {
             return Err(StoreError::FramesOutOfRange { start: range.start, end: range.end, frames });
         }
-        let mut run = Frames { found, id, decoder: None };
+        self.frames_at(found, id, range, 1)
+    }
+
+    /// Like [`frames`](Self::frames), `depth` reconstructions away from the frame to read.
+    pub(super) fn frames_at(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        range: Range<u64>,
+        depth: u8,
+    ) -> Result<Vec<Frame>, StoreError> {
+        let mut run = Frames { reader: *self, found, id, depth, decoder: None };
         range.map(|index| run.read(index)).collect()
     }
 
@@ -44,14 +55,14 @@ impl Reader<'_> {
         settings: FrameConfig,
     ) -> Result<FrameEncoder, StoreError> {
         let next = found.frame_count(id)?;
-        let mut run = Frames { found, id, decoder: None };
+        let mut run = Frames { reader: *self, found, id, depth: 1, decoder: None };
         let Some(last) = next.checked_sub(1) else {
             let count = crate::store::limits::elements(&self.shape(found, id)?)?;
             return Ok(FrameEncoder::new(settings, count));
         };
         let (head, body) = run.record(last)?;
         let Some(coded) = coded_head(&head) else {
-            // A frame of floats ends the run before it.
+            // A frame of floats, or without data, ends the run before it.
             return Ok(FrameEncoder::new(settings, crate::store::limits::elements(&head.shape)?));
         };
         if head.rewritten.is_some() {
@@ -71,8 +82,11 @@ impl Reader<'_> {
 
 /// Sequential reader of the frames of one tensor.
 struct Frames<'a> {
+    reader: Reader<'a>,
     found: &'a Found,
     id: &'a TensorId,
+    /// Number of the reconstruction that a frame without data needs.
+    depth: u8,
     /// Decoder for the run of the last frame read.
     decoder: Option<RunDecoder>,
 }
@@ -80,12 +94,17 @@ struct Frames<'a> {
 impl Frames<'_> {
     fn read(&mut self, index: u64) -> Result<Frame, StoreError> {
         let (head, body) = self.record(index)?;
+        if head.values == FrameValues::Absent {
+            return self.reader.rebuild_frame(self.found, self.id, &head, self.depth);
+        }
         let mut values = vec![0.0; crate::store::limits::elements(&head.shape)?];
         let (role, bits) = match coded_head(&head) {
             None => {
                 match head.values {
                     FrameValues::Half => half::decode(&body, &mut values)?,
-                    FrameValues::Raw | FrameValues::Codes(_) => blocks::read_raw(&body, &mut values),
+                    FrameValues::Raw | FrameValues::Codes(_) | FrameValues::Absent => {
+                        blocks::read_raw(&body, &mut values)
+                    }
                 }
                 (FrameRole::Key, head.values.bits())
             }

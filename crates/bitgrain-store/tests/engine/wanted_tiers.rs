@@ -41,7 +41,7 @@ fn a_wanted_tier_survives_closing_and_compaction_and_applies_to_the_next_put() {
     let store = TensorStore::open(folder.path(), config.clone()).expect("opens");
     assert_eq!(store.meta("x").expect("there").wanted, Tier::Warm);
     store.compact(CompactOptions { all: true, ..CompactOptions::default() }).expect("compacts");
-    store.set_user("x", &[("a".into(), "b".into())]).expect("an edit keeps the wish");
+    store.set_user("x", &[("a".into(), "b".into())]).expect("an edit keeps the wanted tier");
     drop(store);
     let store = TensorStore::open(folder.path(), config).expect("opens");
     assert_eq!(store.meta("x").expect("there").wanted, Tier::Warm);
