@@ -189,18 +189,27 @@ def check_segment(vector, data):
 
 
 def check_manifest(vector, data):
-    assert segment_file.read_manifest(data) == vector, "reading differs"
+    check_short(vector, data, segment_file.read_manifest)
+
+
+def check_catalog(vector, data):
+    check_short(vector, data, segment_file.read_catalog)
+
+
+def check_short(vector, data, read):
+    """Check the content, and that every flipped bit is detected."""
+    assert read(data) == vector, "reading differs"
     for bit in range(len(data) * 8):
         broken = data[: bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1 :]
         try:
-            segment_file.read_manifest(broken)
+            read(broken)
         except segment_file.Refused:
             continue
         raise AssertionError(f"flipped bit {bit} not detected")
 
 
 CHECKS = {"model": check_model, "blocks": check_blocks, "packed": check_packed, "refused": check_refused}
-CHECKS |= {"segment": check_segment, "manifest": check_manifest}
+CHECKS |= {"segment": check_segment, "manifest": check_manifest, "catalog": check_catalog}
 ENDINGS = {"model": ".bitgrain"}
 
 

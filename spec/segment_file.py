@@ -373,6 +373,41 @@ def read_sealed(reader):
     return segment | {"index_sum": f"{reader.number('I'):08x}"}
 
 
+def read_name(reader):
+    name = reader.take(reader.number("B"))
+    refuse_if(not name or not all(33 <= byte <= 126 and byte != 47 for byte in name), "the name of a file")
+    return name.decode()
+
+
+def read_catalog(data):
+    """Read a catalog of spec/objects.md."""
+    refuse_if(data[:8] != b"BGCATLG\0", "the magic of a catalog")
+    refuse_if(len(data) < 68 or sum_of(data[:-4]) != struct.unpack("<I", data[-4:])[0], "the sum of a catalog")
+    reader = Reader(data[:-4])
+    reader.take(8)
+    refuse_if((reader.number("H"), reader.number("H")) != (1, 0), "version or flags")
+    files, dead, fences = (reader.number("I") for _ in range(3))
+    writer, number, epoch, time = reader.take(16).hex(), *(reader.number("Q") for _ in range(3))
+    catalog = {"number": number, "epoch": epoch, "writer": writer, "time": time, "files": [], "dead": [], "fences": []}
+    for _ in range(files):
+        name, sealed, parts, tail = read_name(reader), reader.number("B"), reader.number("I"), reader.number("I")
+        refuse_if(sealed > 1, "the state of a file")
+        parts = [
+            {"writer": reader.take(16).hex(), "count": reader.number("Q"), "len": reader.number("Q")}
+            for _ in range(parts)
+        ]
+        catalog["files"].append({"name": name, "sealed": bool(sealed), "parts": parts, "tail": reader.take(tail).hex()})
+    names = [file["name"] for file in catalog["files"]]
+    refuse_if(names != sorted(set(names)), "the order of the files")
+    for _ in range(dead):
+        entry = {"name": read_name(reader), "writer": reader.take(16).hex(), "count": reader.number("Q")}
+        catalog["dead"].append(entry | {"since": reader.number("Q")})
+    for _ in range(fences):
+        catalog["fences"].append({"number": reader.number("Q"), "time": reader.number("Q")})
+    refuse_if(reader.left(), "bytes after the end")
+    return {"kind": "catalog", "catalog": catalog}
+
+
 def read_manifest(data):
     refuse_if(data[:8] != b"BGMANIF\0", "the magic of a manifest")
     refuse_if(len(data) < 72 or sum_of(data[:-4]) != struct.unpack("<I", data[-4:])[0], "the sum of a manifest")

@@ -1,4 +1,4 @@
-//! Any bytes as a segment, an index, a usage list or a manifest: a typed error, or a value that is written back
+//! Any bytes as a segment, an index, a usage list, a manifest or a catalog: a typed error, or a value that is written back
 //! unchanged.
 //!
 //! Input: a byte for the kind of file, then a segment whose checksums are corrected, so that the code after the checks
@@ -16,12 +16,14 @@ pub fn run(input: &[u8]) {
         1 => uses(input),
         2 => manifest(input),
         3 => with_header(input, index),
+        9 => catalog(input),
         _ => with_header(input, records),
     }
 }
 
 fn as_it_is(input: &[u8]) {
     let _ = Manifest::parse(input);
+    let _ = Catalog::parse(input);
     let Ok(header) = SegmentHeader::parse(input) else { return };
     if let Some(tail) = input.last_chunk() {
         let _ = Trailer::parse(tail, &header, input.len() as u64);
@@ -56,6 +58,14 @@ fn manifest(input: &[u8]) {
     sums::manifest(&mut bytes);
     if let Ok(manifest) = Manifest::parse(&bytes) {
         assert_eq!(manifest.encode(), Ok(bytes));
+    }
+}
+
+fn catalog(input: &[u8]) {
+    let mut bytes = input.to_vec();
+    sums::manifest(&mut bytes); // at the end, as in a manifest
+    if let Ok(catalog) = Catalog::parse(&bytes) {
+        assert_eq!(catalog.encode(), Ok(bytes));
     }
 }
 

@@ -398,9 +398,18 @@ impl CliError {
 
     /// Returns a closure for `map_err` that adds the store's folder to an error.
     pub(crate) fn store(path: &Path) -> impl FnOnce(StoreError) -> Self {
-        let path = path.to_owned();
+        let path = public(path);
         move |source| Self::Store { path, source: Box::new(source) }
     }
+}
+
+/// Returns an address without its query and without the part before `@`, which may be a password; paths are unchanged.
+fn public(path: &Path) -> PathBuf {
+    let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once("://")) else { return path.to_owned() };
+    let rest = rest.split('?').next().unwrap_or_default();
+    let (host, prefix) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    PathBuf::from(format!("{scheme}://{host}{prefix}"))
 }
 
 /// Formats an error of the store with ids shortened for a terminal, so that the fix at the end stays visible.

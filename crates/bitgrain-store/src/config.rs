@@ -34,6 +34,9 @@ pub struct StoreConfig {
     pub absent_reads: AbsentReads,
     /// Policy that assigns tiers to tensors.
     pub policy: PolicyConfig,
+    /// Settings for stores in object storage.
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    pub remote: crate::storage::object::RemoteConfig,
     /// Source of the current time.
     pub clock: Arc<dyn Clock>,
 }
@@ -52,6 +55,8 @@ impl Default for StoreConfig {
             on_damage: OnDamage::default(),
             absent_reads: AbsentReads::default(),
             policy: PolicyConfig::default(),
+            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+            remote: crate::storage::object::RemoteConfig::default(),
             clock: Arc::new(SystemClock),
         }
     }

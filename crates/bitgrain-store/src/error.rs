@@ -325,6 +325,40 @@ pub enum StoreError {
     /// A write or fsync failed earlier, so the contents of the disk are unknown.
     #[error("an earlier write failed; the store is read-only until reopened")]
     Poisoned,
+    /// Another process opened the same remote store for writing, or committed first.
+    #[error(
+        "the store has another writer since epoch {epoch}; this handle is read-only: open the store again to write"
+    )]
+    Superseded {
+        /// Epoch of the other writer. Each opening for writing starts the next one.
+        epoch: u64,
+    },
+    /// A remote store on a server that does not decide between writers.
+    #[error(
+        "the server does not support conditional writes: {what}; if no other process writes to the store, add \
+         `?writers=single` to its address"
+    )]
+    NoConditionalPut {
+        /// Result of the test.
+        what: String,
+    },
+    /// An address of a remote store that cannot be used.
+    #[error("invalid store address `{address}`: {what}")]
+    Address {
+        /// The address, without user information and query.
+        address: String,
+        /// Reason.
+        what: String,
+    },
+    /// An address of a remote store in a build without remote stores.
+    #[error(
+        "this build cannot open `{scheme}://` stores; build it with the cargo feature `remote`, or copy the store to a \
+         local folder"
+    )]
+    NeedsRemote {
+        /// Scheme of the address.
+        scheme: String,
+    },
     /// The disk is full. Nothing of the failed write is stored.
     #[error("{name}: no space left on device; free some space, or delete tensors and compact the store")]
     NoSpace {
@@ -406,6 +440,14 @@ pub enum StoreError {
         /// Destination.
         path: String,
     },
+    /// A destination of a sync that is not a replica of the store.
+    #[error("{path} is not a replica of this store: {what}; sync to an empty destination")]
+    NotReplica {
+        /// Destination.
+        path: String,
+        /// Difference.
+        what: &'static str,
+    },
     /// An I/O error.
     #[error("{name}: {source}")]
     Io {
@@ -422,8 +464,17 @@ impl StoreError {
         let name = name.into();
         move |source| match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { name },
-            _ => Self::Io { name, source },
+            _ => Self::in_doubt(name, source),
         }
+    }
+
+    /// Converts an error after which it is unknown whether the data is stored, so it must not claim that it is not.
+    pub(crate) fn in_doubt(name: String, source: io::Error) -> Self {
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        if let Some(epoch) = crate::storage::object::superseding_epoch(&source) {
+            return Self::Superseded { epoch };
+        }
+        Self::Io { name, source }
     }
 
     /// Returns whether the disk is full, or too full for the store to grow.

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`storage`] | file access: a folder, memory, or an implementation of your own |
+//! | [`storage`] | file access: a folder, memory, object storage, or an implementation of your own |
 //! | [`policy`] | the tier of each tensor, as pure functions of its use and the time |
 //! | [`reconstruct`] | tensors without data: a delta on a base, or a factor of a source |
 //! | [`temporal`] | frames that share scales and are stored as differences where that is smaller |
@@ -36,6 +36,8 @@ pub use error::StoreError;
 pub use id::TensorId;
 pub use meta::{Provenance, TensorMeta};
 pub use recovery::{Damage, RecoveryReport};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub use store::SyncReport;
 pub use store::{
     Changes, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot, StoreStats,
     StoredTensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport, WriteBatch,

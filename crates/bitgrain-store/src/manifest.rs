@@ -6,7 +6,7 @@ use crate::StoreError;
 use crate::file_name::FileName;
 use crate::log::unwritable;
 use crate::memory_len::memory_len;
-use crate::storage::Storage;
+use crate::storage::{PutFailure, Storage};
 
 /// Maximum size of a manifest in bytes, enough for a hundred million segments. Longer files are treated as torn.
 const MAX_LEN: u64 = 1 << 31;
@@ -15,16 +15,11 @@ const MAX_LEN: u64 = 1 << 31;
 pub(crate) fn write(storage: &dyn Storage, manifest: &Manifest) -> Result<(), StoreError> {
     let name = FileName::Manifest(manifest.number).to_string();
     let bytes = manifest.encode().map_err(unwritable)?;
-    let file = storage.create_new(&name).map_err(StoreError::io(&*name))?;
-    if let Err(source) = file.write_at(0, &bytes) {
-        // A torn manifest is ignored on open, so it is harmless even if its name reappears after a crash.
-        return Err(match storage.remove(&name) {
-            Ok(()) => StoreError::io(name)(source),
-            Err(_) => StoreError::Io { name, source },
-        });
-    }
-    // After a failed fsync the manifest may or may not be on disk, so the error must not claim either.
-    file.sync_data().and_then(|()| storage.sync_folder()).map_err(|source| StoreError::Io { name, source })
+    // A torn manifest is ignored on open, so it is harmless even if its name reappears after a crash.
+    storage.put_new(&name, &bytes).map_err(|failure| match failure {
+        PutFailure::NotStored(source) => StoreError::io(name)(source),
+        PutFailure::Unknown(source) => StoreError::in_doubt(name, source),
+    })
 }
 
 /// Content of a manifest file.

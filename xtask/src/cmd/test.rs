@@ -11,6 +11,9 @@ use crate::platforms;
 use crate::python::Python;
 use crate::step::Step;
 
+/// Object storage is off by default, but its tests are not: the oracles start servers for it.
+const REMOTE: [&str; 2] = ["--features", "bitgrain-cli/remote"];
+
 /// Run the tests: all suites, or the given ones
 ///
 /// `rust` needs no Python. `oracles` and `python` need Python 3.11 or later with venv and pip; they share a virtual
@@ -64,16 +67,15 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     };
     if args.wants(Suite::Rust) {
         // The Python package is tested in Python.
-        Step::cargo()
-            .args(["test", "--workspace", "--exclude", "bitgrain-python", "--locked"])
-            .with_fixed_cases()
-            .run()?;
+        let tests = Step::cargo().args(["test", "--workspace", "--exclude", "bitgrain-python", "--locked"]);
+        tests.args(REMOTE).with_fixed_cases().run()?;
     }
     if let Some((python, oracles)) = python {
         if args.wants(Suite::Oracles) {
             // `cargo test` has built the command. Another build, without the features of its tests, would take minutes.
             if !args.wants(Suite::Rust) {
-                Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]).run()?;
+                let build = Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]);
+                build.args(REMOTE).run()?;
             }
             python.script("spec/check_vectors.py").run()?;
             oracles.step().run()?;

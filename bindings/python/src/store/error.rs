@@ -35,7 +35,11 @@ impl From<StoreError> for Raised {
                  datetime, or open the store with a SimulatedClock"
             )),
             E::NotEmpty { .. } | E::OtherFiles { .. } => system::<FileError>("ENOTEMPTY", &error.to_string(), None),
-            E::Poisoned => system::<FileError>("EIO", &error.to_string(), None),
+            E::Poisoned | E::NoConditionalPut { .. } | E::NotReplica { .. } => {
+                system::<FileError>("EIO", &error.to_string(), None)
+            }
+            // Like a lock of another process: the store is fine, and opening it again takes the lock back.
+            E::Superseded { .. } => system::<LockedError>("EAGAIN", &error.to_string(), None),
             E::Io { name, source } => Self::file(name, source),
             E::NonFinite { index } => Self::input(format_args!(
                 "value at index {index} is not finite; replace it with non_finite=\"zero\" or \"clamp\""

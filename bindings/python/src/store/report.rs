@@ -2,8 +2,8 @@
 
 use bitgrain::store::temporal::FrameRole;
 use bitgrain::store::{
-    CompactReport, Damage, Frame, FrameProvenance, Provenance, RecoveryReport, StoreStats, TensorMeta, TickPlan,
-    TickReport, Tier, TierStats, VerifyReport,
+    CompactReport, Damage, Frame, FrameProvenance, Provenance, RecoveryReport, StoreStats, SyncReport, TensorMeta,
+    TickPlan, TickReport, Tier, TierStats, VerifyReport,
 };
 use pyo3::prelude::*;
 
@@ -197,6 +197,22 @@ impl From<CompactReport> for Compacted {
     fn from(report: CompactReport) -> Self {
         let CompactReport { segments_removed, segments_written, records, bytes_removed, bytes_written, .. } = report;
         Self { segments_removed, segments_written, records, bytes_removed, bytes_written }
+    }
+}
+
+/// `SyncReport`.
+#[derive(IntoPyObject)]
+pub(super) struct Synced {
+    segments_copied: usize,
+    bytes_copied: u64,
+    segments_kept: usize,
+    segments_removed: usize,
+}
+
+impl From<SyncReport> for Synced {
+    fn from(report: SyncReport) -> Self {
+        let SyncReport { segments_copied, bytes_copied, segments_kept, segments_removed, .. } = report;
+        Self { segments_copied, bytes_copied, segments_kept, segments_removed }
     }
 }
 

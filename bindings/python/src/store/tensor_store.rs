@@ -14,7 +14,7 @@ use super::handle::Handle;
 use super::id::Id;
 use super::reading::reading;
 use super::recipe::Recipe;
-use super::report::{Compacted, Cost, Counts, FrameFacts, Known, Planned, Recovered, Ticked, Verified};
+use super::report::{Compacted, Cost, Counts, FrameFacts, Known, Planned, Recovered, Synced, Ticked, Verified};
 use super::settings::{OpenSettings, PutSettings, dependents, tier};
 use super::snapshot::StoreSnapshot;
 use super::values::{Frames, Read, Stacked, tensor};
@@ -146,6 +146,10 @@ impl Store {
 
     fn backup(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
         self.handle.with(py, |store| Ok(store.backup(path)?))
+    }
+
+    fn sync_to(&self, py: Python<'_>, path: PathBuf) -> Result<Synced> {
+        self.handle.with(py, |store| Ok(store.sync_to(path)?.into()))
     }
 
     fn flush(&self, py: Python<'_>) -> Result<()> {

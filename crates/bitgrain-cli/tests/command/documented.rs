@@ -67,6 +67,10 @@ fn run_page(name: &str, commands: &[String], fixture: &Path, done: &mut BTreeSet
         if is_tour && (command == "bitgrain tour --json" || !done.insert(command.clone())) {
             continue;
         }
+        // Addresses need a server; `oracles/test_remote.py` runs these commands.
+        if command.contains("s3://") {
+            continue;
+        }
         // `salvage` needs a destination that does not exist.
         let _ = fs::remove_dir_all(folder.path().join("rescued.store"));
         let mut shell = Command::new("sh");

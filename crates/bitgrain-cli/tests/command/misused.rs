@@ -49,11 +49,12 @@ const ROWS: [&str; 36] = [
 ];
 
 /// Commands that print at most one line, and whose files the rows above cover.
-const OTHERS: [&str; 4] = [
+const OTHERS: [&str; 5] = [
     "store pin {vectors.store} mean hot",
     "store attach {vectors.store} half --source words --scale 0.5",
     "store rm {vectors.store} mean",
     "store salvage {vectors.store} fresh",
+    "store sync {vectors.store} fresh",
 ];
 
 fn rows() -> impl Iterator<Item = &'static str> {

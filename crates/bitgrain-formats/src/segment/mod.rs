@@ -6,7 +6,7 @@
 //! needs. The checksum of a head is seeded with that of the segment's header, so a record of another segment is never
 //! accepted.
 //!
-//! A [`Manifest`] lists the segments of a store.
+//! A [`Manifest`] lists the segments of a store, and a [`Catalog`] the files of a store in object storage.
 //!
 //! | writing | reading |
 //! |---|---|
@@ -31,6 +31,7 @@
 //! ```
 
 mod accuracy;
+mod catalog;
 mod cursor;
 mod draft;
 mod entry;
@@ -56,6 +57,7 @@ mod values;
 mod wanted_tiers;
 
 pub use accuracy::Accuracy;
+pub use catalog::{Catalog, CatalogFile, DeadObject, Fence, ObjectPart};
 pub use draft::{Draft, write_record};
 pub use entry::{Entry, EntryKind};
 pub use error::SegmentError;

@@ -182,6 +182,33 @@ pub(crate) fn segment(bytes: &[u8]) -> Value {
     })
 }
 
+pub(crate) fn catalog(bytes: &[u8]) -> Value {
+    let catalog = Catalog::parse(bytes).expect("a good catalog");
+    let part = |part: &ObjectPart| json!({ "writer": hex(&part.writer), "count": part.count, "len": part.len });
+    let file = |file: &CatalogFile| {
+        json!({
+            "name": file.name,
+            "sealed": file.sealed,
+            "parts": file.parts.iter().map(part).collect::<Vec<_>>(),
+            "tail": hex(&file.tail),
+        })
+    };
+    let dead = |dead: &DeadObject| json!({ "name": dead.name, "writer": hex(&dead.writer), "count": dead.count, "since": dead.since });
+    let fence = |fence: &Fence| json!({ "number": fence.number, "time": fence.time });
+    json!({
+        "kind": "catalog",
+        "catalog": {
+            "number": catalog.number,
+            "epoch": catalog.epoch,
+            "writer": hex(&catalog.writer),
+            "time": catalog.time,
+            "files": catalog.files.iter().map(file).collect::<Vec<_>>(),
+            "dead": catalog.dead.iter().map(dead).collect::<Vec<_>>(),
+            "fences": catalog.fences.iter().map(fence).collect::<Vec<_>>(),
+        },
+    })
+}
+
 pub(crate) fn manifest(bytes: &[u8]) -> Value {
     let manifest = Manifest::parse(bytes).expect("a good manifest");
     let sealed = |segment: &SealedSegment| json!({ "number": segment.number, "len": segment.len, "index_sum": format!("{:08x}", segment.index_crc) });

@@ -85,6 +85,14 @@ fn manifests_round_trip() {
     }
 }
 
+#[test]
+fn catalogs_round_trip() {
+    let (bytes, description) = vector("v1_catalog");
+    assert_eq!(describe::catalog(&bytes), description);
+    assert_eq!(Catalog::parse(&bytes), Ok(samples::catalog()));
+    assert_eq!(samples::catalog().encode(), Ok(bytes));
+}
+
 /// Writes missing vectors; never replaces an existing one.
 #[test]
 #[ignore = "writes files"]
@@ -97,7 +105,9 @@ fn write_missing_vectors() {
     let frames = samples::frames_segment();
     let manifest = samples::manifest(LogEnd::Open).encode().expect("a short list");
     let closed = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
+    let catalog = samples::catalog().encode().expect("short lists");
     for (name, bytes, description) in [
+        ("v1_catalog", &catalog[..], describe::catalog(&catalog)),
         ("v1_sealed", &sealed[..], describe::segment(&sealed)),
         ("v1_torn", torn, describe::segment(torn)),
         ("v1_policy", &policy, describe::segment(&policy)),

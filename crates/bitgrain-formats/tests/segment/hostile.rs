@@ -92,6 +92,36 @@ fn every_truncation_of_a_sealed_segment_is_an_open_one() {
 }
 
 #[test]
+fn every_flipped_bit_and_truncation_of_a_catalog_is_detected() {
+    let catalog = samples::catalog();
+    let bytes = catalog.encode().expect("short lists");
+    for_every_bit(&bytes, |at, broken| assert!(Catalog::parse(broken).is_err(), "byte {at}"));
+    for len in 0..bytes.len() {
+        assert!(Catalog::parse(&bytes[..len]).is_err(), "{len} bytes");
+    }
+    let mut later = bytes.clone();
+    later[8] = 2;
+    let end = later.len() - 4;
+    let sum = crc32c(&later[..end]);
+    later[end..].copy_from_slice(&sum.to_le_bytes());
+    assert_eq!(Catalog::parse(&later), Err(SegmentError::FutureVersion { what: "catalog", found: 2, known: 1 }));
+}
+
+#[test]
+fn a_catalog_has_sorted_names_that_can_be_keys() {
+    for name in ["", "a/b", "ü", "a b", &"x".repeat(256)] {
+        let catalog =
+            Catalog { files: vec![CatalogFile { name: name.into(), ..CatalogFile::default() }], ..Catalog::default() };
+        assert!(catalog.encode().is_err(), "{name}");
+    }
+    let mut catalog = samples::catalog();
+    catalog.files.swap(0, 1);
+    assert!(matches!(catalog.encode(), Err(SegmentError::Unwritable { .. })));
+    catalog.files[1] = catalog.files[0].clone();
+    assert!(matches!(catalog.encode(), Err(SegmentError::Unwritable { .. })));
+}
+
+#[test]
 fn every_flipped_bit_and_truncation_of_a_manifest_is_detected() {
     for log_end in [LogEnd::Open, LogEnd::Closed(None), LogEnd::Closed(Some(samples::sealed(7)))] {
         let manifest = samples::manifest(log_end);

@@ -239,6 +239,25 @@ pub(crate) fn manifest(log_end: LogEnd) -> Manifest {
     Manifest { store: HEADER.store, number: 9, log_from: 5, log_end, compacted: vec![sealed(2), sealed(4)] }
 }
 
+pub(crate) fn catalog() -> Catalog {
+    let part = |count, len| ObjectPart { writer: [7; 16], count, len };
+    let file =
+        |name: &str, sealed, parts, tail: &[u8]| CatalogFile { name: name.into(), sealed, parts, tail: tail.into() };
+    Catalog {
+        number: 12,
+        epoch: 3,
+        writer: HEADER.store,
+        time: 1_700_000_000_000,
+        files: vec![
+            file("manifest-0000000000000009", false, vec![], b"short"),
+            file("segment-0000000000000002", true, vec![part(1, 2000)], b""),
+            file("segment-000000000000000a", false, vec![part(2, 70_000), part(4, 5)], b"the end"),
+        ],
+        dead: vec![DeadObject { name: "segment-0000000000000001".into(), writer: [8; 16], count: 6, since: 5 }],
+        fences: vec![Fence { number: 1, time: 1 }, Fence { number: 10, time: 1_600_000_000_000 }],
+    }
+}
+
 pub(crate) fn sealed(number: u64) -> SealedSegment {
     SealedSegment { number, len: number * 1000, index_crc: 0xdead_beef }
 }

@@ -151,7 +151,7 @@ impl<'a> Copier<'a> {
         let segment = Arc::clone(&output.segment);
         segment.end.store(output.index.end(), Relaxed);
         seal(&segment, &output.index).map_err(StoreError::io(segment.name()))?;
-        self.log.sync_segment(&segment)?;
+        self.log.seal_segment(&segment)?;
         self.open = None;
         self.done.push(segment);
         Ok(())

@@ -1,6 +1,6 @@
 //! Group commit: concurrent writers share one fsync.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::StoreError;
@@ -16,6 +16,8 @@ pub(super) struct GroupCommit {
     changed: Condvar,
     /// Set permanently after a failed fsync, when the contents of the disk are unknown.
     poisoned: AtomicBool,
+    /// Epoch of the writer that superseded this one; 0 if no writer did.
+    superseded: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -32,6 +34,7 @@ impl GroupCommit {
             state: Mutex::new(State { durable, leading: false }),
             changed: Condvar::new(),
             poisoned: AtomicBool::new(false),
+            superseded: AtomicU64::new(0),
         }
     }
 
@@ -40,10 +43,22 @@ impl GroupCommit {
         self.changed.notify_all();
     }
 
+    /// Poisons the store because of `error`, which later writes repeat if another writer superseded this one.
+    pub(super) fn poison_with(&self, error: &StoreError) {
+        if let StoreError::Superseded { epoch } = error {
+            self.superseded.store(*epoch, Relaxed);
+        }
+        self.poison();
+    }
+
     /// # Errors
-    /// Returns [`StoreError::Poisoned`] after a failed write.
+    /// Returns [`StoreError::Poisoned`] after a failed write, or [`StoreError::Superseded`] if another writer caused it.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        if self.poisoned.load(Relaxed) { Err(StoreError::Poisoned) } else { Ok(()) }
+        match (self.poisoned.load(Relaxed), self.superseded.load(Relaxed)) {
+            (false, _) => Ok(()),
+            (true, 0) => Err(StoreError::Poisoned),
+            (true, epoch) => Err(StoreError::Superseded { epoch }),
+        }
     }
 
     /// Returns the position up to which the log is durable.
@@ -60,10 +75,18 @@ impl GroupCommit {
 
     /// Fsyncs a segment. A failure poisons the store: a retried fsync can succeed although the bytes were dropped.
     pub(super) fn sync(&self, segment: &Segment) -> Result<(), StoreError> {
-        segment.file.sync_data().map_err(|source| {
-            self.poison();
-            StoreError::Io { name: segment.name(), source }
-        })
+        segment.file.sync_data().map_err(|source| self.failed(segment, source))
+    }
+
+    /// Fsyncs a segment that will not change. A failure poisons the store.
+    pub(super) fn seal(&self, segment: &Segment) -> Result<(), StoreError> {
+        segment.file.seal().map_err(|source| self.failed(segment, source))
+    }
+
+    fn failed(&self, segment: &Segment, source: std::io::Error) -> StoreError {
+        let error = StoreError::in_doubt(segment.name(), source);
+        self.poison_with(&error);
+        error
     }
 
     /// Waits until the log is durable up to `mark`. The first waiting thread becomes the leader and fsyncs everything
@@ -100,7 +123,7 @@ impl GroupCommit {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::atomic::{AtomicU64, AtomicUsize};
+    use std::sync::atomic::AtomicUsize;
     use std::time::Duration;
 
     use bitgrain_formats::segment::{SegmentHeader, SegmentKind};

@@ -280,7 +280,7 @@ impl Log {
         let new = Manifest { number: self.next_number(), log_end, ..manifest.clone() };
         manifest::write(&*self.storage, &new).inspect_err(|error| {
             if !matches!(error, StoreError::NoSpace { .. }) {
-                self.poison();
+                self.poison_with(error);
             }
         })?;
         let old = std::mem::replace(&mut *manifest, new);
@@ -317,6 +317,11 @@ impl Log {
         self.commit.poison();
     }
 
+    /// Makes the store read-only because of `error`.
+    pub(crate) fn poison_with(&self, error: &StoreError) {
+        self.commit.poison_with(error);
+    }
+
     /// # Errors
     /// Returns [`StoreError::Poisoned`] after a failed write.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
@@ -326,14 +331,15 @@ impl Log {
     /// Fsyncs the folder, which makes file names durable.
     pub(crate) fn sync_folder(&self) -> Result<(), StoreError> {
         self.storage.sync_folder().map_err(|source| {
-            self.poison();
-            StoreError::Io { name: ".".into(), source }
+            let error = StoreError::in_doubt(".".into(), source);
+            self.poison_with(&error);
+            error
         })
     }
 
-    /// Fsyncs a segment.
-    pub(crate) fn sync_segment(&self, segment: &Segment) -> Result<(), StoreError> {
-        self.commit.sync(segment)
+    /// Fsyncs a sealed segment.
+    pub(crate) fn seal_segment(&self, segment: &Segment) -> Result<(), StoreError> {
+        self.commit.seal(segment)
     }
 
     fn written(&self) -> Option<(Arc<Segment>, u64)> {
@@ -442,7 +448,7 @@ impl Log {
         self.commit.sync(&active.segment)?;
         seal(&active.segment, &active.index)
             .map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
-        self.commit.sync(&active.segment)?;
+        self.commit.seal(&active.segment)?;
         self.commit.advance((active.segment.number(), u64::MAX));
         tip.previous = active.segment.number();
         tip.active = None;

@@ -83,6 +83,9 @@ impl Room {
 
     /// Creates or extends the reserve for a store of `stored` bytes, if there is space. Failure is not an error.
     pub(super) fn reserve(&self, stored: u64) {
+        if !self.storage.keeps_reserve() {
+            return;
+        }
         let wanted = (stored / 64).clamp(*RESERVE_BYTES.start(), *RESERVE_BYTES.end());
         let mut reserve = self.reserve.lock().unwrap_or_else(PoisonError::into_inner);
         if reserve.file.is_none() {

@@ -11,7 +11,6 @@ mod scan;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -28,7 +27,7 @@ use crate::index::{Index, SHARDS, Stray};
 use crate::log::{Active, Segments, Tip};
 use crate::policy::{CapState, PolicyConfig, Usage};
 use crate::segment::Place;
-use crate::storage::{Storage, StorageFile};
+use crate::storage::Storage;
 use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, record};
 
 /// Maximum sequence number of a record: unreachable in practice, and leaves room for further records.
@@ -246,37 +245,23 @@ fn settle(
     if let Some(active) = &tip.active {
         let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
         let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
-        let again = cut.and_then(|()| rewrite(&**file, 0..end));
+        let again = cut.and_then(|()| file.rewrite(0..end));
         again.and_then(|()| file.sync_data()).map_err(failed)?;
     } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && !tip.closed) {
         // Its records were durable before its index was written.
-        let again = rewrite(&*last.file, last.end.load(Relaxed)..last.len());
+        let again = last.file.rewrite(last.end.load(Relaxed)..last.len());
         again.and_then(|()| last.file.sync_data()).map_err(StoreError::io(last.name()))?;
     }
     // A manifest that was just created is already durable.
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
         let file = storage.open(&name).map_err(StoreError::io(&*name))?;
-        file.len().and_then(|len| rewrite(&*file, 0..len)).map_err(StoreError::io(&*name))?;
+        file.len().and_then(|len| file.rewrite(0..len)).map_err(StoreError::io(&*name))?;
         file.sync_data().map_err(StoreError::io(name))?;
         storage.sync_folder().map_err(StoreError::io("."))?;
     }
     for name in &report.leftovers {
         storage.remove(name).map_err(StoreError::io(&**name))?;
-    }
-    Ok(())
-}
-
-/// Rewrites bytes of a file unchanged. If an fsync of an earlier process failed, the page cache may mark them
-/// as clean although they never reached the disk, and another fsync would not write them.
-fn rewrite(file: &dyn StorageFile, bytes: Range<u64>) -> std::io::Result<()> {
-    let mut buffer = vec![0; 1 << 20];
-    let mut at = bytes.start;
-    while at < bytes.end {
-        let len = usize::try_from(bytes.end - at).map_or(buffer.len(), |left| left.min(buffer.len()));
-        file.read_at(at, &mut buffer[..len])?;
-        file.write_at(at, &buffer[..len])?;
-        at += len as u64;
     }
     Ok(())
 }

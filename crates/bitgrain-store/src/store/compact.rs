@@ -151,7 +151,7 @@ impl Core {
             if error.is_no_space() {
                 copier.discard(&*self.storage);
             } else {
-                log.poison(); // the manifest may or may not be on disk
+                log.poison_with(&error); // the manifest may or may not be on disk
             }
             return Err(error);
         }

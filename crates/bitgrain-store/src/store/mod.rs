@@ -7,6 +7,8 @@ mod batch;
 mod commit;
 mod compact;
 mod copy;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod destination;
 mod draft_pool;
 mod edit;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -31,6 +33,8 @@ mod retier;
 mod retier_frames;
 mod snapshot;
 mod stats;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod sync;
 mod tick;
 mod tier_encoder;
 mod tier_moves;
@@ -53,6 +57,8 @@ pub use self::put_options::PutOptions;
 pub use self::remove::Dependents;
 pub use self::snapshot::Snapshot;
 pub use self::stats::{StoreStats, TierStats};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub use self::sync::SyncReport;
 pub use self::tick::{TickPlan, TickReport, TierMove};
 pub use self::verify::VerifyReport;
 use crate::index::Index;

@@ -15,21 +15,31 @@
 //! | `mutant` | storage with a deliberate fault |
 //! | `mutants` | checks that each deliberate fault is found |
 //! | `writers` | several threads |
+//! | `objects` | crashes and faults of object storage |
+//! | `rivals` | several processes that write to one remote store |
 //! | `kill` | real processes that are killed |
+//! | `endurance` | readers, writers and maintenance at once, with power failures |
+//! | `stamped` | tensors whose values contain their version |
+//! | `latency` | percentiles |
 //! | `soak` | long runs |
 
 mod closed;
+mod endurance;
 mod execute;
 mod faults;
 mod kill;
+mod latency;
 mod lies;
 mod mutant;
 mod mutants;
+mod objects;
 mod points;
+mod rivals;
 mod rot;
 mod script;
 mod session;
 mod soak;
+mod stamped;
 mod view;
 mod world;
 mod writers;

@@ -319,7 +319,7 @@ impl Session {
 }
 
 /// Returns whether the store rejected an operation because of its contents; this is expected and changes nothing.
-fn is_refusal(error: &StoreError) -> bool {
+pub(crate) fn is_refusal(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::NotFound { .. }

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::mutant::Mutant;
 use crate::points::Tally;
-use crate::{closed, faults, kill, lies, mutants, points, writers};
+use crate::{closed, faults, kill, lies, mutants, objects, points, writers};
 
 /// Crashes at least `wanted` times on all cores, with complete seeds from `first` on.
 ///
@@ -26,6 +26,10 @@ pub(crate) fn simulate(first: u64, wanted: usize) -> Result<Tally, String> {
                 2 | 6 => lies::explore(seed, &mut tally),
                 3 => closed::explore(seed, &mut tally),
                 _ => writers::explore(seed, 100, &mut tally),
+            });
+            let result = result.and_then(|()| match seed % 2 {
+                0 => objects::explore(seed, None, &mut tally),
+                _ => objects::faults(seed, &mut tally),
             });
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             all.0.add(&tally);

@@ -17,6 +17,7 @@ mod partial;
 mod pins;
 mod places;
 mod readers;
+mod replicas;
 mod storages;
 mod temporal;
 mod tiers;

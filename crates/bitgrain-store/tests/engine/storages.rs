@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use bitgrain_store::storage::object::{MemoryObjects, ObjectFolder, RemoteConfig};
 use bitgrain_store::storage::simulated::SimulatedDisk;
 use bitgrain_store::storage::{LocalFolder, MemoryFolder, Storage};
 use bitgrain_store::{CompactOptions, Dependents, StoreConfig, TensorStore, Tier};
@@ -15,8 +16,13 @@ fn storages(folder: &Path) -> Vec<(&'static str, Arc<dyn Storage>)> {
     vec![
         ("LocalFolder", Arc::new(LocalFolder::lock(folder, true).expect("nobody else has it"))),
         ("MemoryFolder", Arc::new(MemoryFolder::default())),
+        ("ObjectFolder", Arc::new(object_folder())),
         ("SimulatedDisk", Arc::new(SimulatedDisk::default())),
     ]
+}
+
+fn object_folder() -> ObjectFolder {
+    ObjectFolder::lock(Arc::new(MemoryObjects::default()), RemoteConfig::default(), true).expect("memory")
 }
 
 #[test]

@@ -19,6 +19,7 @@ __all__ = [
     "Damage",
     "RecoveryReport",
     "StoreStats",
+    "SyncReport",
     "TensorInfo",
     "TickPlan",
     "TickReport",
@@ -358,6 +359,20 @@ class CompactReport:
     """Size in bytes of the deleted segments."""
     bytes_written: int
     """Size in bytes of the written segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """Result of an update of a replica."""
+
+    segments_copied: int
+    """Number of segments copied, completely or in part."""
+    bytes_copied: int
+    """Number of bytes copied."""
+    segments_kept: int
+    """Number of segments that were already complete."""
+    segments_removed: int
+    """Number of segments deleted, because a compaction replaced them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from bitgrain.store.report import (
     CompactReport,
     RecoveryReport,
     StoreStats,
+    SyncReport,
     TickPlan,
     TickReport,
     VerifyReport,
@@ -41,6 +42,12 @@ from bitgrain.store.writing import Writing, frame_time, user_pairs
 __all__ = ["TensorStore"]
 
 
+def location(path: str | os.PathLike[str]) -> pathlib.Path | str:
+    """Return a path, or an address unchanged: a path would merge its slashes."""
+    text = os.fspath(path)
+    return text if "://" in text else pathlib.Path(text)
+
+
 class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     """A folder of quantized float32 arrays: a context manager and a mapping from ids to arrays.
 
@@ -51,7 +58,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     Parameters
     ----------
     path
-        Folder of the store.
+        Folder of the store, or an address such as ``s3://bucket/prefix``, ``gs://bucket/prefix`` or
+        ``az://container/prefix``, with credentials from the environment. ``memory://name`` is a store in the memory of
+        this process.
     mode
         ``"a"`` to read and write, creating the store if it does not exist; ``"r+"`` to read and write an existing
         store; ``"r"`` to read only, even while another process writes.
@@ -82,7 +91,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     Raises
     ------
     LockedError
-        If the store is already open for writing, in this process or another.
+        If the store is already open for writing, in this process or another. A remote store is taken over instead: the
+        next write of the earlier writer raises this error.
     DamagedError
         If durable data is unreadable.
     FormatError
@@ -150,7 +160,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         }
         if not os.fspath(path):
             raise InputError("path is empty; name a folder, such as './store'")
-        self._path = pathlib.Path(path)
+        self._path = location(path)
         self._mode = mode
         self._native = native.Store(self._path, str(mode), settings)
         # Closes a store that was not closed explicitly, when it is collected or the interpreter exits.
@@ -159,8 +169,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     # ------------------------------------------------------------------------------------------------ open and close
 
     @property
-    def path(self) -> pathlib.Path:
-        """Folder of the store."""
+    def path(self) -> pathlib.Path | str:
+        """Folder of the store; the address of a remote store."""
         return self._path
 
     @property
@@ -427,7 +437,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         return StoreSnapshot(self._native.snapshot())
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copy the current state to a new folder; reads and writes may continue. The copy is an independent store.
+        """Copy the current state to a new folder or address; reads and writes may continue.
+
+        The copy is an independent store.
 
         Raises
         ------
@@ -435,7 +447,30 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
             If the folder is not empty, or an I/O error occurs.
 
         """
-        self._native.backup(pathlib.Path(path))
+        self._native.backup(location(path))
+
+    def sync_to(self, path: str | os.PathLike[str]) -> SyncReport:
+        """Update a replica at a folder or address: copy what is missing there, and delete what was replaced.
+
+        Creates the replica if it does not exist. A replica can be opened with ``mode="r"`` like any store, but only
+        this method may change it.
+
+        Raises
+        ------
+        FileError
+            If the destination is another store or was changed since the last update, or an I/O error occurs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bitgrain import TensorStore
+        >>> with TensorStore("memory://from") as store:
+        ...     store["x"] = np.ones(3)
+        ...     store.sync_to("memory://to").segments_copied, store.sync_to("memory://to").segments_copied
+        (1, 0)
+
+        """
+        return SyncReport(**self._native.sync_to(location(path)))
 
     def _ids(self, prefix: str | None) -> list[TensorId]:
         return self._native.ids(prefix)

@@ -20,6 +20,7 @@ mod session;
 mod sink;
 mod source;
 mod stat;
+mod sync;
 mod tick;
 mod verify;
 
@@ -36,7 +37,10 @@ use crate::error::CliError;
   bitgrain store get vectors.store mean -o mean.npy
   bitgrain store stat vectors.store
   bitgrain store tick vectors.store --dry-run
-  bitgrain store verify vectors.store")]
+  bitgrain store verify vectors.store
+  bitgrain store sync vectors.store copy.store
+
+A store is a folder, or an address such as s3://bucket/prefix in builds with the feature `remote`.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -57,6 +61,7 @@ enum Command {
     Verify(verify::Args),
     Salvage(salvage::Args),
     Compact(compact::Args),
+    Sync(sync::Args),
     Import(import::Args),
     Export(export::Args),
 }
@@ -76,6 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         Command::Verify(args) => verify::run(args, out),
         Command::Salvage(args) => salvage::run(args, out),
         Command::Compact(args) => compact::run(args, out),
+        Command::Sync(args) => sync::run(args, out),
         Command::Import(args) => import::run(args, out),
         Command::Export(args) => export::run(args, out),
     }

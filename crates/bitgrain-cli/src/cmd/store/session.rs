@@ -60,6 +60,10 @@ pub(super) fn close(store: TensorStore, path: &Path) -> Result<(), CliError> {
 /// Records that a tensor or some of its frames were read, if that changes its usage: accesses within one period count once.
 /// If the store cannot be written, the read still succeeds.
 pub(super) fn record_access(path: &Path, about: &TensorMeta, frames: Option<Range<u64>>) {
+    // Opening a remote store for writing would take over from its writer.
+    if is_remote(path) {
+        return;
+    }
     let period = PolicyConfig::default().period.as_millis().max(1);
     let (accessed, now) = (u128::from(about.accessed), u128::from(SystemClock.now()));
     // A date in a later period was written while the clock was ahead, so it is ignored.
@@ -89,9 +93,23 @@ pub(super) fn scan<'s>(
     }
 }
 
+/// Returns whether a store is in object storage.
+fn is_remote(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.contains("://"))
+}
+
 /// Merges small segments when there are many. Every session that writes leaves one, and each is a file that a process
 /// keeps open while the store is open.
 fn join(store: &TensorStore, path: &Path) -> Result<(), StoreError> {
+    if is_remote(path) {
+        // The sizes are unknown without a request for each of them.
+        let is_many = store.recovery().segments >= MANY;
+        return if is_many {
+            store.compact(CompactOptions { garbage: f32::INFINITY, all: false }).map(drop)
+        } else {
+            Ok(())
+        };
+    }
     let small = store.config().segment_bytes / 4;
     let found = segments(path);
     let count = found.iter().filter(|(_, len)| *len < small).count();

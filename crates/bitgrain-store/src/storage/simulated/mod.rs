@@ -32,6 +32,8 @@ mod fault;
 mod image;
 mod journal;
 mod loss;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod objects;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +48,8 @@ pub use fault::{Counted, Fault, FaultPlan};
 pub use image::Image;
 pub use journal::{Journal, Walk};
 pub use loss::{Fate, Fill, PowerLoss};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub use objects::{ObjectFault, ObjectFaults, ObjectImage, SimulatedObjects};
 
 use super::{Storage, StorageFile};
 use journal::{Change, Entry, Outcome};
