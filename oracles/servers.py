@@ -92,7 +92,7 @@ class SeaweedFS(Server):
         super().__init__(free_port())
         self.folder = pathlib.Path(folder)
         self.process = None
-        # Every part of the server listens on a port of its own.
+        # Every part of the server listens on a separate port.
         self.ports = [f"-{part}.port={free_port()}" for part in ("master", "volume", "filer")]
 
     def start(self):

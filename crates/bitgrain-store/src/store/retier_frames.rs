@@ -144,7 +144,7 @@ impl Core {
     ) -> Result<Option<Vec<Record<'i>>>, StoreError> {
         let Traits { pinned, reconstructable, max_error, .. } = seen.traits;
         let pinned = pinned.is_some_and(|pin| pin != Tier::Absent);
-        // Only a reconstruction makes frames evictable, whatever the policy allows for whole tensors.
+        // Only a reconstruction makes frames evictable, regardless of the policy for whole tensors.
         if pinned || max_error.is_some() || !reconstructable || !self.config.policy.absent.allows(true) {
             return Ok(None);
         }

@@ -71,7 +71,7 @@ impl TensorStore {
     /// the wanted tier of each tensor.
     ///
     /// Frames of a temporal tensor are re-encoded in runs, each a key frame with the frames that depend on it. The last run
-    /// ages with the use of the tensor, an old one with the reads of its own frames. Frames are evicted only if the tensor has
+    /// ages with the use of the tensor, an old one with the reads of its frames. Frames are evicted only if the tensor has
     /// a reconstruction policy.
     ///
     /// Call it periodically, for example every few minutes. Changes are committed in small batches: after a crash,

@@ -33,7 +33,7 @@ impl Address {
         let scheme = scheme.to_ascii_lowercase();
         let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
         let (host, prefix) = place.split_once('/').unwrap_or((place, ""));
-        // Whatever is before an `@` may be a password, so messages do not repeat it.
+        // Text before an `@` may be a password, so messages do not repeat it.
         let public = host.rsplit_once('@').map_or(host, |(_, host)| host);
         let shown = format!("{scheme}://{public}{}{prefix}", if prefix.is_empty() { "" } else { "/" });
         let invalid = |what: &str| StoreError::Address { address: shown.clone(), what: what.to_owned() };

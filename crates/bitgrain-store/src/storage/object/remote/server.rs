@@ -20,7 +20,7 @@ impl Server {
     }
 
     /// Runs a request and waits for its answer. Works inside and outside of asynchronous programs, because the request
-    /// runs on threads of its own.
+    /// runs on separate threads.
     pub(super) fn run<T: Send + 'static>(
         &self,
         request: impl Future<Output = object_store::Result<T>> + Send + 'static,
