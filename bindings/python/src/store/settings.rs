@@ -69,7 +69,7 @@ impl OpenSettings {
             on_damage: choice("on_damage", &self.on_damage, &ON_DAMAGE)?,
             absent_reads: choice("absent_reads", &self.absent_reads, &ABSENT_READS)?,
             policy: self.policy.map_or_else(|| Ok(PolicyConfig::default()), PolicySettings::config)?,
-            frames: defaults.frames,
+            ..defaults
         })
     }
 }

@@ -130,7 +130,7 @@ impl WeightVersions {
         let product = process::detached(py, || -> Result<Vec<f32>> {
             let store = self.read();
             let mut out = vec![0.0; batch * rows];
-            match store.fresh(format)? {
+            match store.get_or_create(format)? {
                 Active::Master(weights) => multiply_f32(x, weights, ProductShape { batch, rows, cols }, &mut out)?,
                 Active::Version(version) => version.multiply(x, &mut out)?,
             }
