@@ -470,7 +470,7 @@ fn help_and_completions_show_each_parameter_once() {
 fn contributions_sum_to_the_raw_scores() {
     let folder = folder();
     let at = folder.path();
-    printed(at, "train train.csv --target price --ignore id --model m.bitgrain --n-estimators 20");
+    printed(at, "train train.csv --target price --ignore id,sold,kind --model m.bitgrain --n-estimators 20");
     printed(at, "explain m.bitgrain test.csv -o values.csv --background train.csv");
     let text = std::fs::read_to_string(at.join("values.csv")).expect("written");
     let (names, rows) = columns(&text);

@@ -24,7 +24,7 @@ use crate::threads::on_threads;
 #[command(after_help = "Examples:
   bitgrain explain houses.bitgrain new.csv
   bitgrain explain houses.bitgrain new.csv -o contributions.csv
-  bitgrain explain lightgbm.txt rows.parquet --background sample.parquet --json
+  bitgrain explain lightgbm.txt rows.parquet --background rows.parquet --json
   bitgrain explain houses.bitgrain new.csv --interactions -o pairs.parquet")]
 pub(crate) struct Args {
     /// Model file: bitgrain, LightGBM (text) or XGBoost (JSON, UBJSON).

@@ -9,7 +9,7 @@ use crate::fixture::{copy, fill};
 use crate::subcommands::subcommands;
 
 /// Commands that succeed on the fixture. Arguments in braces are inputs, arguments in brackets outputs.
-const ROWS: [&str; 36] = [
+const ROWS: [&str; 38] = [
     "inspect {model.gguf}",
     "inspect {houses.csv}",
     "inspect {houses.bitgrain} --json",
@@ -19,6 +19,8 @@ const ROWS: [&str; 36] = [
     "predict {houses.bitgrain} {data.csv}",
     "predict houses.bitgrain data.csv -o [out.csv]",
     "predict houses.bitgrain data.csv -o [out.parquet]",
+    "explain {houses.bitgrain} {data.csv} --background {houses.csv}",
+    "explain houses.bitgrain data.csv -o [out.csv]",
     "cv {houses.csv} --target price --rounds 2",
     "convert-model {houses.bitgrain} [other.json]",
     "quantize {model.gguf} [out.gguf] --to q4_k",

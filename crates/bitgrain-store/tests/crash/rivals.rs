@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -42,6 +42,94 @@ impl Objects for Unconditional {
     }
     fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
         self.0.delete(keys)
+    }
+}
+
+/// Object storage in which another writer takes over while a list of data is under way.
+struct Overtaken(MemoryObjects, AtomicUsize);
+
+impl Objects for Overtaken {
+    fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
+        self.0.put_new(key, bytes)
+    }
+    fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
+        self.0.put(key, bytes)
+    }
+    fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
+        self.0.get(key, range)
+    }
+    fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
+        if folder == "data" && self.1.fetch_add(1, Ordering::Relaxed) == 0 {
+            let objects: Arc<dyn Objects> = Arc::new(self.0.clone());
+            let rival = open(&objects).expect("takes over");
+            for write in 0..20 {
+                rival.put(format!("rival/{write}").as_str(), &[400], &[1.0; 400]).expect("the newest writer");
+            }
+            rival.close().expect("in order");
+        }
+        self.0.list(folder)
+    }
+    fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
+        self.0.delete(keys)
+    }
+}
+
+#[test]
+fn opening_deletes_no_object_of_a_writer_that_took_over_meanwhile() {
+    let objects = MemoryObjects::default();
+    let overtaken: Arc<dyn Objects> = Arc::new(Overtaken(objects.clone(), AtomicUsize::new(0)));
+    // The folder lists the data of earlier writers while it is locked; by then the rival has committed.
+    let first = ObjectFolder::lock(overtaken, remote(), true);
+    assert!(first.is_ok());
+    let shared: Arc<dyn Objects> = Arc::new(objects);
+    let store = open(&shared).expect("opens");
+    for write in 0..20 {
+        let tensor = store.get(format!("rival/{write}").as_str()).expect("acknowledged");
+        assert_eq!(tensor.shape, [400]);
+    }
+    assert!(store.verify().expect("readable").is_clean());
+}
+
+/// Object storage in which a writer goes on for many commits after another one has read its catalog.
+struct Outrun(MemoryObjects, Mutex<Option<TensorStore>>);
+
+impl Objects for Outrun {
+    fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
+        self.0.put_new(key, bytes)
+    }
+    fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
+        self.0.put(key, bytes)
+    }
+    fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
+        let found = self.0.get(key, range);
+        if let Some(writer) = self.1.lock().expect("one thread").take() {
+            for write in 0..60 {
+                writer.put(format!("early/{write}").as_str(), &[4], &[1.0; 4]).expect("the only writer");
+            }
+            writer.close().expect("in order");
+        }
+        found
+    }
+    fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
+        self.0.list(folder)
+    }
+    fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
+        self.0.delete(keys)
+    }
+}
+
+#[test]
+fn a_writer_that_read_an_old_catalog_is_refused_even_if_its_number_is_free_again() {
+    let objects = MemoryObjects::default();
+    let shared: Arc<dyn Objects> = Arc::new(objects.clone());
+    let writer = open(&shared).expect("opens");
+    writer.put("first", &[4], &[1.0; 4]).expect("the only writer");
+    let outrun: Arc<dyn Objects> = Arc::new(Outrun(objects, Mutex::new(Some(writer))));
+    let late = ObjectFolder::lock(outrun, remote(), true);
+    assert!(matches!(late, Err(StoreError::Superseded { .. })), "{:?}", late.err());
+    let store = open(&shared).expect("opens");
+    for write in 0..60 {
+        store.get(format!("early/{write}").as_str()).expect("acknowledged");
     }
 }
 

@@ -91,6 +91,12 @@ impl ObjectFolder {
             }
             Err(error) => return Err(StoreError::io(key)(error.into())),
         }
+        // The writer of `found` may have committed and deleted the catalog of this number since `found` was read. The newest
+        // catalog is never deleted, so it is in the list then.
+        let newest = catalog_numbers(&patient).map_err(|error| StoreError::io(CATALOGS)(error.into()))?;
+        if let Some(number) = newest.into_iter().max().filter(|number| *number > opening.number) {
+            return Err(StoreError::Superseded { epoch: epoch_at(&patient, number).unwrap_or(opening.epoch) });
+        }
         // Leftovers of earlier writers; if this fails, the next opening deletes them.
         let _ = collect_at_open(&patient, &opening, &numbers);
         Ok(Self::of(patient, config, Some(writer), opening))

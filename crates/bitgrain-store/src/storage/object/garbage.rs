@@ -2,7 +2,8 @@
 //!
 //! An object is listed in the catalog from the commit that drops it until it is deleted, so that a crash leaves no
 //! unknown objects. Objects that were uploaded but never committed are found by listing when the store is opened: every
-//! earlier writer has lost the right to commit by then, so nothing can refer to them later.
+//! earlier writer has lost the right to commit by then, so nothing can refer to them later. Objects of later writers are
+//! ruled out by looking for a newer catalog after the list.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -12,7 +13,7 @@ use bitgrain_formats::segment::{Catalog, DeadObject};
 use super::ObjectError;
 use super::commit::Commits;
 use super::file::{ObjectFile, key};
-use super::folder::{DATA, Shared, catalog_key, now};
+use super::folder::{DATA, Shared, catalog_key, catalog_numbers, now};
 use super::patient::Patient;
 
 /// Number of catalogs kept, for readers that have listed them but not read them yet.
@@ -73,7 +74,7 @@ impl Shared {
     }
 }
 
-/// Deletes old catalogs and objects without a file, after `opening` was committed.
+/// Deletes old catalogs and objects without a file, after `opening` was committed, unless another writer took over.
 pub(super) fn collect_at_open(objects: &Patient, opening: &Catalog, numbers: &[u64]) -> Result<(), ObjectError> {
     let mut old: Vec<u64> = numbers.to_vec();
     old.sort_unstable();
@@ -85,6 +86,12 @@ pub(super) fn collect_at_open(objects: &Patient, opening: &Catalog, numbers: &[u
         .map(|(name, part)| key(name, &part.writer, part.count))
         .chain(opening.dead.iter().map(|dead| key(&dead.name, &dead.writer, dead.count)))
         .collect();
-    keys.extend(objects.list(DATA)?.into_iter().filter(|key| !known.contains(key)));
+    let parts = objects.list(DATA)?;
+    // A writer that took over after `opening` may have put some of these objects. It puts its catalog first, so if there is
+    // no newer catalog now, every object of the list is older.
+    if catalog_numbers(objects)?.into_iter().any(|number| number > opening.number) {
+        return Ok(());
+    }
+    keys.extend(parts.into_iter().filter(|key| !known.contains(key)));
     objects.delete(&keys)
 }
