@@ -85,12 +85,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     report(args, reconstruction.map(|(of, _)| of.base().clone()).as_ref(), exists, out)
 }
 
-/// Returns the reconstruction, with the shape of the result if a file gives it; `None` to remove it.
-fn reconstruction(
-    args: &Args,
-    store: &TensorStore,
-    exists: bool,
-) -> Result<Option<(Reconstruction, Option<Vec<usize>>)>, CliError> {
+/// A reconstruction, with the shape of its result if a file gives it.
+type Attachment = (Reconstruction, Option<Vec<usize>>);
+
+/// Returns the reconstruction to attach; `None` to remove it.
+fn reconstruction(args: &Args, store: &TensorStore, exists: bool) -> Result<Option<Attachment>, CliError> {
     let base = match (&args.from.base, &args.from.source) {
         (Some(Id(base)), _) => base.clone(),
         (None, Some(Id(source))) => {
@@ -135,7 +134,7 @@ fn row_indices(path: &Path) -> Result<Vec<u32>, CliError> {
     let values = read(path)?.values;
     // f32 represents every integer below 2^24.
     let index = |(at, &value): (usize, &f32)| {
-        let valid = value >= 0.0 && value < 16_777_216.0 && value.fract() == 0.0;
+        let valid = (0.0..16_777_216.0).contains(&value) && value.fract() == 0.0;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         let row = value as u32;
         if valid { Ok(row) } else { Err(CliError::RowIndex { path: path.to_owned(), at, value }) }
