@@ -26,6 +26,7 @@ def best(run: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
 
 
 def main() -> None:
+    """Measure and print one line per library."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--threads", type=int, default=1)
@@ -50,8 +51,8 @@ def main() -> None:
         their_seconds, their_values = best(explain, min(n, 2))
         difference = np.abs(values - their_values).max()
         print(
-            f"{name} model, {args.rows} rows, {threads} threads: Bitgrain {seconds:.3f} s, {name} {their_seconds:.3f} s,"
-            f" ratio {their_seconds / seconds:.1f}, largest difference {difference:.1e}"
+            f"{name} model, {args.rows} rows, {threads} threads: Bitgrain {seconds:.3f} s,"
+            f" {name} {their_seconds:.3f} s, ratio {their_seconds / seconds:.1f}, largest difference {difference:.1e}"
         )
 
 

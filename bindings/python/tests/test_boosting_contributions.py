@@ -87,9 +87,7 @@ def test_fewer_rounds_frames_and_sparse_rows_are_explained() -> None:
     model = BitgrainRegressor(n_estimators=10).fit(frame, target(X)).booster_
     values = model.predict_contributions(frame[list("fedcba")], rounds=4)
     np.testing.assert_allclose(values.sum(axis=1), model.predict_raw(frame, rounds=4), rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(
-        model.predict_contributions(sparse.csr_matrix(X)), model.predict_contributions(X)
-    )
+    np.testing.assert_array_equal(model.predict_contributions(sparse.csr_matrix(X)), model.predict_contributions(X))
     np.testing.assert_array_equal(model.pred_contrib(X, n_jobs=1), model.predict_contributions(X, n_jobs=2))
 
 

@@ -32,8 +32,8 @@ from bitgrain.store.report import (
     TierMove,
     TierMoves,
     TierStats,
-    WantedTiers,
     VerifyReport,
+    WantedTiers,
 )
 from bitgrain.store.snapshot import StoreSnapshot
 from bitgrain.store.tensor_store import TensorStore
@@ -61,6 +61,6 @@ __all__ = [
     "TierMoves",
     "TierPolicy",
     "TierStats",
-    "WantedTiers",
     "VerifyReport",
+    "WantedTiers",
 ]

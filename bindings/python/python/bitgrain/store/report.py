@@ -26,8 +26,8 @@ __all__ = [
     "TierMove",
     "TierMoves",
     "TierStats",
-    "WantedTiers",
     "VerifyReport",
+    "WantedTiers",
 ]
 
 
@@ -300,7 +300,8 @@ class TickPlan:
 
 def tick_plan(planned: dict[str, Any]) -> TickPlan:
     """Convert from the native representation."""
-    return TickPlan(moves=TierMoves(planned.pop("moves")), wanted_tiers=WantedTiers(planned.pop("wanted_tiers")), **planned)
+    moves, wanted_tiers = TierMoves(planned.pop("moves")), WantedTiers(planned.pop("wanted_tiers"))
+    return TickPlan(moves=moves, wanted_tiers=wanted_tiers, **planned)
 
 
 @dataclass(frozen=True, slots=True)
