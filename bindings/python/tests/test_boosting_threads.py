@@ -195,5 +195,5 @@ def test_a_dataset_is_unchanged_by_training_in_place(table):
     assert train(data, n_estimators=10).to_bytes() == first.to_bytes()
     np.testing.assert_array_equal(data.target.values, Dataset(X, y).target.values)
     # The training data is also the validation data, and Python code runs during the training.
-    assert train(data, n_estimators=10, valid=data).to_bytes() == first.to_bytes()
+    assert train(data, n_estimators=10, valid=data).trees == first.trees
     assert train(data, n_estimators=10, callbacks=[lambda round: len(data) == 0]).to_bytes() == first.to_bytes()
