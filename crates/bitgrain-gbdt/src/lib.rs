@@ -30,6 +30,7 @@
 pub mod explain;
 pub mod feature;
 pub mod gradient;
+mod math;
 pub mod metric;
 pub mod model;
 mod narrow;

@@ -2,6 +2,7 @@
 
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
+use crate::math::ln;
 
 const TAKES: &str = "targets 0 or 1 and predictions other than NaN";
 
@@ -29,7 +30,7 @@ impl Metric for Logloss {
             TAKES,
             |target, prediction| {
                 let share = prediction.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
-                -libm::log(checked(target, (1.0 - target - share).abs()))
+                -ln(checked(target, (1.0 - target - share).abs()))
             },
         )
     }

@@ -3,6 +3,7 @@
 use super::logloss::LEAST_SHARE;
 use super::mean_loss::mean_of_rows;
 use super::{Metric, MetricError, MetricInput};
+use crate::math::ln;
 use crate::objective::class_of;
 use crate::samples::invalid_target;
 
@@ -25,7 +26,7 @@ impl Metric for MultiLogloss {
         mean_by_class(
             data,
             || self.name(),
-            |row, class, _| -libm::log(data.predictions[class * rows + row].clamp(LEAST_SHARE, 1.0)),
+            |row, class, _| -ln(data.predictions[class * rows + row].clamp(LEAST_SHARE, 1.0)),
         )
     }
 }

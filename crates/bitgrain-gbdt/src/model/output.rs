@@ -75,6 +75,11 @@ pub enum Link {
 }
 
 impl Link {
+    /// Converts the raw scores of a row to predictions, in place.
+    pub fn apply(self, scores: &mut [f64]) {
+        crate::predict::link::apply(self, scores);
+    }
+
     /// Name of the function, without its parameters.
     #[must_use]
     pub const fn name(self) -> &'static str {
