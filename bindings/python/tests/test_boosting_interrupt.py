@@ -17,6 +17,8 @@ import os, signal, sys, threading, time, warnings
 import numpy as np
 import bitgrain
 
+# A process in the background of a shell ignores the signal otherwise.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.random((20_000, 20), dtype=np.float32)
 y = X.sum(axis=1)
@@ -47,6 +49,13 @@ assert issubclass(bitgrain.errors.TrainingInterrupted, UserWarning)
 bitgrain.BitgrainRegressor(n_estimators=3).fit(X, y)
 print("done", rounds)
 """
+
+
+@pytest.fixture(autouse=True)
+def _handled():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize(
