@@ -1,15 +1,16 @@
 """SHAP values: equal to those of LightGBM and XGBoost, and they sum to the raw scores."""
 
+import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
+import xgboost as xgb
 from numpy.typing import NDArray
+from scipy import sparse
 
 import bitgrain
 from bitgrain import BitgrainClassifier, BitgrainRegressor
 from bitgrain.boosting import from_lightgbm, from_xgboost
-
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
 
 rng = np.random.default_rng(7)
 
@@ -80,8 +81,6 @@ def test_values_sum_to_the_raw_scores() -> None:
 
 
 def test_fewer_rounds_frames_and_sparse_rows_are_explained() -> None:
-    pd = pytest.importorskip("pandas")
-    sparse = pytest.importorskip("scipy.sparse")
     X = np.round(table(missing=False))
     frame = pd.DataFrame(X, columns=list("abcdef"))
     model = BitgrainRegressor(n_estimators=10).fit(frame, target(X)).booster_

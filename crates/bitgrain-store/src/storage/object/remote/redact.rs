@@ -63,8 +63,8 @@ mod tests {
     fn secrets_and_queries_are_removed() {
         let mut secrets = Redactor::default();
         ["hunter2", "hunter22", "x"].into_iter().for_each(|secret| secrets.add(secret));
-        let text = "PUT https://a.b/c?sig=abc&x=1 failed: key hunter22, token=hunter2;\n why? nobody knows";
-        assert_eq!(secrets.redact(text), "PUT https://a.b/c failed: key ***, token=***; why? nobody knows");
+        let text = "PUT https://a.b/c?sig=abc&x=1 failed: key hunter22, token=hunter2;\n reason unknown";
+        assert_eq!(secrets.redact(text), "PUT https://a.b/c failed: key ***, token=***; reason unknown");
         assert_eq!(secrets.redact(&"long ".repeat(500)).chars().count(), LONGEST + 1);
     }
 }
