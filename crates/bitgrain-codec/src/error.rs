@@ -104,6 +104,20 @@ pub enum CodecErr {
         /// Requested percentile.
         percent: f32,
     },
+    /// A format that can be decoded only.
+    #[error(
+        "{format} can be read and not written; use iq2_xs, iq3_s, iq4_xs or a format of `bitgrain quantize --help`"
+    )]
+    DecodeOnly {
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// A format that cannot be quantized without an importance per column.
+    #[error("{format} requires an importance per column; add an importance matrix")]
+    MissingImportance {
+        /// Name of the format.
+        format: &'static str,
+    },
     /// Two slices that must have the same length.
     #[error("length mismatch: cannot compare slices of {left} and {right} values")]
     LengthMismatch {
@@ -138,6 +152,8 @@ impl From<KernelError> for CodecErr {
             KernelError::NonFinite { index } => Self::NonFinite { index },
             KernelError::InvalidScale { index } => Self::InvalidScale { index },
             KernelError::RaggedBlocks { len, block } => Self::RaggedBlocks { len, block },
+            KernelError::DecodeOnly { format } => Self::DecodeOnly { format },
+            KernelError::MissingImportance { format } => Self::MissingImportance { format },
             other => unreachable!("the kernels called here do not return {other:?}"),
         }
     }

@@ -19,11 +19,11 @@ const AMX: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx
 /// Features of the NEON backend, which every AArch64 target with floating point has.
 const NEON: &str = "neon";
 
-/// Features of the `dotprod` backend.
-const DOTPROD: &str = "neon,dotprod";
+/// Features of the `dotprod` backend. Every CPU with `dotprod` has `crc`, which is part of ARMv8.1.
+const DOTPROD: &str = "neon,crc,dotprod";
 
 /// Features of the `i8mm` backend.
-const I8MM: &str = "neon,dotprod,i8mm";
+const I8MM: &str = "neon,crc,dotprod,i8mm";
 
 /// Compiles a function for the AVX2 backend.
 #[proc_macro_attribute]
@@ -49,7 +49,7 @@ pub fn neon(_arguments: TokenStream, function: TokenStream) -> TokenStream {
     enable(NEON, function)
 }
 
-/// Compiles a function that uses the instruction for sums of four products of bytes.
+/// Compiles a function that uses the instructions for sums of four products of bytes or for CRC-32C.
 #[proc_macro_attribute]
 pub fn dotprod(_arguments: TokenStream, function: TokenStream) -> TokenStream {
     enable(DOTPROD, function)

@@ -10,17 +10,23 @@ use std::sync::Mutex;
 use bitgrain_kernels::bins::bin_f32;
 use bitgrain_kernels::blocks::{blocks_len, decode_blocks, encode_blocks};
 use bitgrain_kernels::codes::{dot_i8, pack_i8, quantize, unpack_i8};
+use bitgrain_kernels::floats::sigmoid;
 use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
+use bitgrain_kernels::histograms::{GradientPair, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
 use bitgrain_kernels::product::{
-    CodeLine, FloatLine, HalfLine, StripBits, StripScales, Strips, Tile, multiply_strips, quantize_activations,
+    CodeLine, ElementGrids, ElementLines, Elements, FloatLine, FloatTile, HalfLine, PlaneCodes, PlaneScales, PlaneTile,
+    Planes, StripBits, StripScales, Strips, Tile, half_sums, multiply_elements, multiply_planes, multiply_strips,
+    quantize_activations,
 };
-use bitgrain_kernels::{Backend, BitWidth, BlockLen, KernelError, max_abs};
+use bitgrain_kernels::search::{QueryLine, RowLayout, RowQuery, StartLine, score_rows};
+use bitgrain_kernels::trees::{CodeColumns, Operand, TreeStep, TreeSteps, add_leaf_values, tree_leaves};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, KernelError, crc32c, max_abs};
 
 /// Values per call: 64 KiB of f32.
 const LEN: usize = 1 << 14;
 
 /// Kernels by name, with the size in bytes of the input or output that a rate refers to.
-const KERNELS: [(&str, usize); 20] = [
+const KERNELS: [(&str, usize); 31] = [
     ("max_abs", 4 * LEN),
     ("quantize to 8 bits", 4 * LEN),
     ("encode blocks at 8 bits", 4 * LEN),
@@ -41,6 +47,17 @@ const KERNELS: [(&str, usize); 20] = [
     ("dequantize q4_k", 4 * LEN),
     ("product of 4-bit strips, 1 row", LEN / 2),
     ("product of 8-bit strips, 4 rows", LEN),
+    ("product of q4_1 planes, 1 row", LEN / 2),
+    ("product of bf16, 1 row", 2 * LEN),
+    ("scores of 8-bit rows, 1 query", LEN),
+    ("scores of 4-bit rows, 1 query", LEN / 2),
+    ("quantize to mxfp4", 4 * LEN),
+    ("sigmoid", 4 * LEN),
+    ("leaves of a tree with 16 splits", LEN),
+    ("leaf values", LEN),
+    ("histogram of 8-bit pairs", LEN),
+    ("histogram of f32 pairs", LEN),
+    ("checksum", LEN),
 ];
 
 /// Inputs and outputs of all kernels.
@@ -58,6 +75,23 @@ struct Data {
     scales: Vec<HalfLine>,
     tiles: [TileData; 2],
     products: Vec<FloatLine>,
+    rows: Vec<u8>,
+    elements: Vec<HalfLine>,
+    query: QueryData,
+    half_sums: Vec<[i32; 2]>,
+    tree: Vec<TreeStep>,
+    leaf_values: Vec<f64>,
+    sums: Vec<f64>,
+    slots8: Vec<Slot<<Pair8 as GradientPair>::Cell>>,
+    slots32: Vec<Slot<PairF32>>,
+}
+
+/// A query of one plane.
+struct QueryData {
+    codes: Vec<i8>,
+    lines: Vec<QueryLine>,
+    starts: Vec<StartLine>,
+    scales: Vec<f32>,
 }
 
 struct TileData {
@@ -113,7 +147,19 @@ impl Data {
         for (i, line) in lines.iter_mut().enumerate() {
             line.0 = core::array::from_fn(|byte| (i * 64 + byte).wrapping_mul(37).to_le_bytes()[0]);
         }
+        let tile_sums = if kernel == 20 { 8 * BLOCKS } else { 0 };
+        let mut sums = vec![[0; 2]; tile_sums / 8];
+        half_sums(&tiles[0].codes[..tile_sums], &mut sums)?;
         Ok(Self {
+            rows: rows(if kernel == 22 { BitWidth::W8 } else { BitWidth::W4 }, &lines)?,
+            elements: vec![HalfLine([0x3F80; 16]); if kernel == 21 { LEN / 16 } else { 0 }],
+            query: QueryData::new(),
+            half_sums: sums,
+            tree: tree(),
+            leaf_values: (0..64_u8).map(f64::from).collect(),
+            sums: vec![0.0; if kernel == 27 { LEN } else { 0 }],
+            slots8: vec![[Default::default(); SLOT_CELLS]; if kernel == 28 { 16 } else { 0 }],
+            slots32: vec![[PairF32::default(); SLOT_CELLS]; if kernel == 29 { 16 } else { 0 }],
             out: vec![0.0; LEN],
             codes: [codes.clone(), codes],
             bytes: vec![0; 2 * LEN],
@@ -167,7 +213,7 @@ impl Data {
             17 => {
                 dequantize_ggml(backend, GgmlBlock::Q4_K, black_box(&self.q4_k), &mut self.out)?;
             }
-            _ => {
+            18 | 19 => {
                 let (bits, each) = if kernel == 18 { (StripBits::Four, 4) } else { (StripBits::Eight, 8) };
                 let lines = &self.lines[..if kernel == 18 { LEN / 128 } else { LEN / 64 }];
                 let scales = StripScales::Halves(&self.scales[..lines.len() / each]);
@@ -176,10 +222,87 @@ impl Data {
                 let tile = Tile::new(tile.width, &tile.codes, &tile.scales, &tile.sums)?;
                 multiply_strips(backend, strips, &[tile], &mut self.products)?;
             }
+            20 => {
+                let lines = black_box(&self.lines[..LEN / 128]);
+                let scales = PlaneScales::HalvesAndMins(self.scales.as_chunks().0);
+                let planes = Planes::new(PlaneCodes::Bits(4), 0, BLOCKS, lines, scales)?;
+                let tile = &self.tiles[0];
+                let tile = Tile::new(tile.width, &tile.codes, &tile.scales, &tile.sums)?;
+                multiply_planes(backend, planes, &[PlaneTile::new(tile, &self.half_sums)?], &mut self.products)?;
+            }
+            21 => {
+                let lines = ElementLines::BF16(black_box(&self.elements));
+                let elements = Elements::new(lines, 1024, ElementGrids::None, 1024)?;
+                multiply_elements(backend, elements, &[FloatTile::new(1, &values[..1024])?], &mut self.products)?;
+            }
+            22 | 23 => {
+                let width = if kernel == 22 { BitWidth::W8 } else { BitWidth::W4 };
+                let layout = layout(width)?;
+                let rows: [usize; ROWS] = core::array::from_fn(|row| row * layout.row_bytes());
+                let QueryData { codes, lines, starts, scales } = &mut self.query;
+                let query = RowQuery::lay_out(layout, &[codes], lines, starts, scales)?;
+                score_rows(backend, &query, black_box(&self.rows), &rows, &mut self.out[..ROWS])?;
+            }
+            24 => {
+                quantize_ggml(backend, GgmlBlock::MXFP4, values, 1024, None, &mut self.bytes)?;
+            }
+            25 => {
+                sigmoid(backend, values, &mut self.out)?;
+            }
+            26 => {
+                let steps = TreeSteps::new(&self.tree[..])?;
+                let codes = CodeColumns::new(black_box(&self.rows), LEN / 16);
+                tree_leaves(backend, &steps, codes, &mut self.bins[..LEN / 16])?;
+            }
+            27 => add_leaf_values(backend, &self.leaf_values, black_box(&self.rows[..LEN]), &mut self.sums)?,
+            28 => add_pairs(black_box(&self.rows[..LEN]), &[Pair8 { grad: 3, hess: 5 }; LEN / 16], &mut self.slots8)?,
+            29 => add_pairs(
+                black_box(&self.rows[..LEN]),
+                &[PairF32 { grad: 3.0, hess: 5.0 }; LEN / 16],
+                &mut self.slots32,
+            )?,
+            _ => {
+                black_box(crc32c(backend, 0, black_box(&self.rows[..LEN])));
+            }
         }
         black_box(&mut self.out);
         Ok(())
     }
+}
+
+/// Rows of 1024 columns to score.
+const ROWS: usize = LEN / 1024;
+
+fn layout(width: BitWidth) -> Result<RowLayout, KernelError> {
+    Ok(RowLayout { width, block: BlockLen::new(1024)?, columns: 1024 })
+}
+
+/// Returns at least `LEN` bytes that are rows of this width with a scale of 1.
+fn rows(width: BitWidth, lines: &[CodeLine]) -> Result<Vec<u8>, KernelError> {
+    let mut bytes: Vec<u8> = lines.iter().flat_map(|line| line.0).chain([0; 4 * ROWS]).collect();
+    for row in bytes.chunks_mut(layout(width)?.row_bytes()).take(ROWS) {
+        row[..4].copy_from_slice(&1_f32.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+impl QueryData {
+    fn new() -> Self {
+        let codes = (0..1024_u32).map(|i| (i.wrapping_mul(37).to_le_bytes()[0] >> 1).cast_signed()).collect();
+        Self { codes, lines: vec![QueryLine::ZERO; 1024 / 64], starts: vec![StartLine::ZERO], scales: vec![1.0] }
+    }
+}
+
+/// Returns a tree of 16 splits on as many columns, each on the right side of the one before.
+fn tree() -> Vec<TreeStep> {
+    let step = |column: u8| TreeStep {
+        column: column.into(),
+        at_most: 100 + column,
+        out: 0,
+        left: Operand::leaf(column),
+        right: if column == 15 { Operand::leaf(16) } else { Operand::result(0) },
+    };
+    (0..16).rev().map(step).collect()
 }
 
 static DATA: Mutex<Option<(usize, Data)>> = Mutex::new(None);

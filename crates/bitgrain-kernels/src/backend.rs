@@ -33,7 +33,7 @@ pub(crate) enum Isa {
     /// registers is untested.
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Neon,
-    /// NEON plus sums of four products of bytes. Only products have separate kernels.
+    /// NEON plus sums of four products of bytes and CRC-32C. Only products, scores and checksums have separate kernels.
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Dotprod,
     /// `Dotprod` plus products of matrices of bytes, for products of several rows.
@@ -43,6 +43,9 @@ pub(crate) enum Isa {
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     Simd128,
 }
+
+/// Number of backends that [`Backend::limit`] leaves available.
+static LIMIT: AtomicU8 = AtomicU8::new(u8::MAX);
 
 /// All backends of this build, slowest first. Each one implies the ones before it.
 const LADDER: &[Backend] = &[
@@ -84,7 +87,23 @@ impl Backend {
             rungs = detect();
             RUNGS.store(rungs, Ordering::Relaxed);
         }
-        &LADDER[..usize::from(rungs)]
+        &LADDER[..usize::from(rungs.min(LIMIT.load(Ordering::Relaxed)))]
+    }
+
+    /// Removes the backends that are faster than this one from [`available`](Self::available) for the rest of the
+    /// process: for benchmarks of the code that other CPUs run. Results do not change. A second call cannot undo it.
+    ///
+    /// ```standalone_crate
+    /// use bitgrain_kernels::Backend;
+    /// Backend::scalar().limit();
+    /// assert_eq!((Backend::best(), Backend::with_tiles()), (Backend::scalar(), None));
+    /// ```
+    pub fn limit(self) {
+        for (rungs, &backend) in (1..).zip(LADDER) {
+            if backend == self {
+                LIMIT.fetch_min(rungs, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Returns the fastest backend with tile registers, if this CPU has them: for products of many rows. Everything
@@ -103,7 +122,7 @@ impl Backend {
             ANSWER.store(answer, Ordering::Relaxed);
         }
         #[cfg(target_arch = "x86_64")]
-        return (answer == 2).then_some(Self(Isa::Amx));
+        return (answer == 2 && Self::best() == Self(Isa::Avx512)).then_some(Self(Isa::Amx));
         #[cfg(not(target_arch = "x86_64"))]
         None
     }

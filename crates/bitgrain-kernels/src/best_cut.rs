@@ -25,11 +25,12 @@ pub struct CutTerms {
 const CHUNK: usize = 256;
 
 /// Returns the first of the best cuts and its score: the sum of `gradient² / hessian` over both children. Cut `i` lies
-/// after bin `i`; `grads[i]` and `hess[i]` are the sums up to and including that bin. `None` if no cut is allowed.
+/// after bin `i`; `grads[i]` and `hess[i]` are the sums up to and including that bin. `None` if no allowed cut scores more
+/// than `floor`.
 #[must_use]
-pub fn best_cut(backend: Backend, terms: &CutTerms, grads: &[f64], hess: &[f64]) -> Option<(usize, f64)> {
+pub fn best_cut(backend: Backend, terms: &CutTerms, floor: f64, grads: &[f64], hess: &[f64]) -> Option<(usize, f64)> {
     let mut best = None;
-    let mut most = f64::NEG_INFINITY;
+    let mut most = floor;
     let mut worths = [0.0; CHUNK];
     for (chunk, (grads, hess)) in grads.chunks(CHUNK).zip(hess.chunks(CHUNK)).enumerate() {
         let worths = &mut worths[..grads.len().min(hess.len())];

@@ -13,7 +13,14 @@ use crate::backend::on;
 /// ```
 #[must_use]
 pub fn crc32c(backend: Backend, crc: u32, bytes: &[u8]) -> u32 {
-    !on!(backend, crc32c(!crc, bytes))
+    !match backend.isa() {
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        // SAFETY: `Isa::Dotprod` and `Isa::I8mm` are only handed out by `Backend::available` after CPU detection.
+        crate::backend::Isa::Dotprod | crate::backend::Isa::I8mm => unsafe {
+            crate::aarch64::crc32c::crc32c(!crc, bytes)
+        },
+        _ => on!(backend, crc32c(!crc, bytes)),
+    }
 }
 
 /// Reflected Castagnoli polynomial: detects more errors than the ZIP polynomial and is implemented by CPU instructions.

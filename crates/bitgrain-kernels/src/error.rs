@@ -75,6 +75,16 @@ pub enum KernelError {
         /// Slots per row.
         slots: usize,
     },
+    /// A format that can be decoded only.
+    DecodeOnly {
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// A format that cannot be quantized without an importance per column.
+    MissingImportance {
+        /// Name of the format.
+        format: &'static str,
+    },
     /// A byte count that does not match the number of rows.
     RowCount {
         /// Number of bytes given.
@@ -113,6 +123,8 @@ impl fmt::Display for KernelError {
                     crate::histogram::MAX_SLOTS
                 )
             }
+            Self::DecodeOnly { format } => write!(f, "{format} can be read and not written"),
+            Self::MissingImportance { format } => write!(f, "{format} requires an importance per column"),
             Self::RowCount { bytes, expected } => write!(f, "wrong size of rows: {bytes} bytes instead of {expected}"),
         }
     }

@@ -2,20 +2,16 @@
 //!
 //! `scalar` defines every result; the AVX2, AVX-512, AMX, NEON and wasm `simd128` backends return the same bits. A [`Backend`] proves
 //! that the running CPU has an instruction set, so each function takes one, and detection happens once per process. No
-//! std, no heap, no dependencies except the feature lists of `bitgrain-isa`. Block layouts: `spec/blocks.md`,
-//! `spec/ggml.md`.
+//! std, heap or dependencies except the feature lists of `bitgrain-isa`. Block layouts: `spec/blocks.md`, `spec/ggml.md`.
 //!
 //! ```
-//! use bitgrain_kernels::{Backend, BitWidth, BlockLen};
-//! use bitgrain_kernels::blocks::{blocks_len, decode_blocks, encode_blocks};
+//! use bitgrain_kernels::{Backend, BitWidth, BlockLen, blocks::{decode_blocks, encode_blocks}};
 //! let values = [0.5_f32, -1.0, 0.25, 1.0, 0.0, -0.5, 0.75, -0.25];
 //! let (width, block) = (BitWidth::W8, BlockLen::new(8)?);
-//! let mut bytes = [0; 12];
+//! let (mut bytes, mut back) = ([0; 12], [0.0; 8]);
 //! assert_eq!(encode_blocks(Backend::best(), width, block, &values, &mut bytes)?, 12); // 4 of scale, 8 of codes
-//! let mut back = [0.0; 8];
 //! decode_blocks(Backend::best(), width, block, &bytes, &mut back)?;
-//! assert_eq!(back[3], 1.0);
-//! assert!((back[0] - 0.5).abs() <= 1.0 / 254.0); // half a step of 1/127
+//! assert!(back[3] == 1.0 && (back[0] - 0.5).abs() <= 1.0 / 254.0); // half a step of 1/127
 //! # Ok::<(), bitgrain_kernels::KernelError>(())
 //! ```
 #![no_std]
@@ -43,6 +39,7 @@ pub mod ggml;
 mod histogram;
 mod lanes;
 mod logistic;
+mod mark_rows;
 mod max_abs;
 mod max_difference;
 mod minifloat;
@@ -65,7 +62,9 @@ mod round_pairs;
 mod rows;
 mod scalar;
 mod scale;
+mod score_rows;
 mod softmax;
+mod sum_signs;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
@@ -128,6 +127,16 @@ pub mod histograms {
     pub use crate::best_cut::{CutTerms, best_cut};
     pub use crate::histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
     pub use crate::rows::{flag_rows, swap_rows};
+}
+
+pub mod search {
+    //! Scores of encoded rows against queries, for nearest-neighbor search.
+
+    pub use crate::mark_rows::{RowBar, mark_rows};
+    pub use crate::score_rows::{
+        LINE, MAX_PLANES, QueryLine, RowLayout, RowQuery, StartLine, score_f32_rows, score_rows,
+    };
+    pub use crate::sum_signs::{SIGN_GROUP, SIGNS_PER_TABLE, set_signs, sign_group_bytes, sign_tables, sum_signs};
 }
 
 pub mod trees {

@@ -17,9 +17,14 @@ macro_rules! portable_kernels {
                 scores: &[&[f32]], targets: &[f32], factor: f32, grads: &mut [&mut [f32]], hess: &mut [&mut [f32]],
             ) = $crate::scalar::softmax_gradients_each(scores, targets, factor, grads, hess);
             round_pairs(
-                steps: &$crate::round_pairs::PairSteps, grads: &[f32], hess: &[f32], first: u32,
+                steps: &$crate::round_pairs::PairSteps, grads: &[f32], hess: &[f32], rows: &[u32],
                 out: &mut [$crate::histogram::Pair8],
-            ) = $crate::round_pairs::round_pairs_body(steps, grads, hess, first, out);
+            ) = $crate::round_pairs::round_pairs_body(steps, grads, hess, rows, out);
+            mark_rows(
+                bars: &[$crate::mark_rows::RowBar; 2], scores: &[f32], norms: &[f32], residuals: &[f32], marks: &mut [u8],
+            ) = $crate::mark_rows::mark_rows_body(bars, scores, norms, residuals, marks);
+            score_f32_rows(query: &[f32], bytes: &[u8], rows: &[usize], out: &mut [f32]) =
+                $crate::score_rows::score_f32_rows_body(query, bytes, rows, out);
         }
     };
 }

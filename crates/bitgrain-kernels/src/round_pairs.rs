@@ -17,32 +17,34 @@ pub struct PairSteps {
     pub hess_max: u8,
     /// Seed of stochastic rounding; `None` rounds to nearest, ties to even, but positive hessians never to 0.
     pub seed: Option<u32>,
+    /// Number that is added to each row index, modulo 2^32: rows before those of this process.
+    pub first_row: u32,
 }
 
-/// Rounds gradients and hessians to codes. Entry `i` uses the random number of `first + i`, so that a long list can be
-/// rounded in parts.
+/// Rounds gradients and hessians to codes. Entry `i` uses the random number of row `rows[i]`, so that its code depends
+/// neither on its position nor on the number of processes that share the rows.
 ///
 /// # Errors
-/// Returns [`KernelError::InputTooSmall`] unless there is one gradient and one hessian per pair.
+/// Returns [`KernelError::InputTooSmall`] unless there is one gradient, one hessian and one row per pair.
 pub fn round_pairs(
     backend: Backend,
     steps: &PairSteps,
     grads: &[f32],
     hess: &[f32],
-    first: u32,
+    rows: &[u32],
     out: &mut [Pair8],
 ) -> Result<(), KernelError> {
     let required = out.len();
-    if grads.len() < required || hess.len() < required {
+    if grads.len() < required || hess.len() < required || rows.len() < required {
         return Err(KernelError::InputTooSmall { required });
     }
-    on!(backend, round_pairs(steps, &grads[..required], &hess[..required], first, out));
+    on!(backend, round_pairs(steps, &grads[..required], &hess[..required], &rows[..required], out));
     Ok(())
 }
 
 /// Written so that the compiler vectorizes the loop with the instruction set of the caller it is inlined into.
 #[inline(always)]
-pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], first: u32, out: &mut [Pair8]) {
+pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], rows: &[u32], out: &mut [Pair8]) {
     let (grad_max, hess_max) = (f32::from(steps.grad_max), f32::from(steps.hess_max));
     let inputs = grads.iter().zip(hess).zip(out);
     let Some(seed) = steps.seed else {
@@ -53,8 +55,8 @@ pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], f
         }
         return;
     };
-    for (((&grad, &hess), out), at) in inputs.zip(0_u32..) {
-        let random = mixed(first.wrapping_add(at).wrapping_mul(0x9E37_79B9) ^ seed);
+    for (((&grad, &hess), out), row) in inputs.zip(rows) {
+        let random = mixed(steps.first_row.wrapping_add(*row).wrapping_mul(0x9E37_79B9) ^ seed);
         let grad = floor((grad * steps.grad_codes + share(random & 0xFFFF)).clamp(-grad_max, grad_max));
         let hess = floor((hess * steps.hess_codes + share(random >> 16)).clamp(0.0, hess_max));
         *out = pair(grad, hess);

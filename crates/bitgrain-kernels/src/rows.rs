@@ -53,16 +53,19 @@ fn flag<const W: usize>(backend: Backend, rows: &[u8], slot: usize, table: &[u8;
 pub(crate) fn flag_rows_body<const W: usize>(rows: &[u8], slot: usize, table: &[u8; 256], out: &mut [u64]) {
     let (words, rest) = rows.as_chunks::<W>().0.as_chunks::<64>();
     let bit = |row: &[u8; W]| u64::from(table[usize::from(row[slot])]);
+    let line = |rows: &[[u8; W]]| rows.iter().zip(0..).fold(0, |bits, (row, at)| bits | bit(row) << at);
     for (rows, out) in words.iter().zip(&mut *out) {
         prefetch_rows(rows);
-        let mut word = 0;
-        for (at, row) in rows.iter().enumerate() {
-            word |= bit(row) << at;
-        }
-        *out = word;
+        // AArch64 shifts an operand by a constant for free: 3.2 instead of 6.3 instructions per row with eight rows at a
+        // time. x86-64 has 3.5 instructions per row with all rows at once, and 4.4 otherwise.
+        *out = if cfg!(target_arch = "x86_64") {
+            line(rows)
+        } else {
+            rows.as_chunks::<8>().0.iter().fold(0, |bits, eight| bits >> 8 | line(eight) << 56)
+        };
     }
     if !rest.is_empty() {
-        out[words.len()] = rest.iter().zip(0..).fold(0, |word, (row, at)| word | bit(row) << at);
+        out[words.len()] = line(rest);
     }
 }
 

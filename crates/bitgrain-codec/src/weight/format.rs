@@ -5,7 +5,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use bitgrain_kernels::Backend;
-use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
+use bitgrain_kernels::ggml::{
+    CodebookBlock, GgmlBlock, dequantize_codebook, dequantize_ggml, quantize_codebook, quantize_ggml,
+};
 
 use super::grid::Grid;
 use super::scaled::{check_finite, whole_rows};
@@ -27,12 +29,15 @@ pub enum WeightFormat {
     Scaled(ScaledFormat),
     /// A block format of llama.cpp.
     Ggml(GgmlBlock),
+    /// A block format of llama.cpp that is decoded through a table. Only some of these formats can be encoded.
+    Codebook(CodebookBlock),
     /// 32 weights as 4-bit codes after an f32 scale, 20 bytes.
     Q4F32,
 }
 
 impl WeightFormat {
-    /// Returns every format with its default scaling: the dtypes, llama.cpp's blocks, then this project's own block.
+    /// Returns every format that can be encoded without importances, with its default scaling: the dtypes, llama.cpp's
+    /// blocks, then this project's own block.
     ///
     /// ```
     /// use bitgrain_codec::weight::WeightFormat;
@@ -40,7 +45,9 @@ impl WeightFormat {
     /// ```
     pub fn all() -> impl Iterator<Item = Self> {
         let dtypes = DType::ALL.into_iter().map(Self::from);
-        dtypes.chain(GgmlBlock::ALL.into_iter().map(Self::Ggml)).chain([Self::Q4F32])
+        let codebooks = CodebookBlock::ALL.into_iter().map(Self::Codebook);
+        let codebooks = codebooks.filter(|format| format.is_encodable() && !format.requires_importance());
+        dtypes.chain(GgmlBlock::ALL.into_iter().map(Self::Ggml)).chain(codebooks).chain([Self::Q4F32])
     }
 
     /// Returns the block length, of which the row length must be a multiple; 1 for the scaled dtypes.
@@ -49,6 +56,7 @@ impl WeightFormat {
         match self {
             Self::Scaled(_) => 1,
             Self::Ggml(block) => block.weights(),
+            Self::Codebook(block) => block.weights(),
             Self::Q4F32 => q4f32::WEIGHTS,
         }
     }
@@ -61,6 +69,7 @@ impl WeightFormat {
         let bytes = match self {
             Self::Scaled(format) => return format.sizes(rows, cols),
             Self::Ggml(block) => block.bytes(),
+            Self::Codebook(block) => block.bytes(),
             Self::Q4F32 => q4f32::BYTES,
         };
         if !cols.is_multiple_of(self.block()) {
@@ -86,7 +95,7 @@ impl WeightFormat {
     pub fn tensor_grid(self, values: &[f32]) -> Result<Option<Grid>, CodecErr> {
         match self {
             Self::Scaled(format) => format.tensor_grid(values),
-            Self::Ggml(_) | Self::Q4F32 => Ok(None),
+            Self::Ggml(_) | Self::Codebook(_) | Self::Q4F32 => Ok(None),
         }
     }
 
@@ -95,7 +104,7 @@ impl WeightFormat {
     pub fn tensor_grid_of_range(self, lo: f32, hi: f32) -> Option<Grid> {
         match self {
             Self::Scaled(format) => format.tensor_grid_of_range(lo, hi),
-            Self::Ggml(_) | Self::Q4F32 => None,
+            Self::Ggml(_) | Self::Codebook(_) | Self::Q4F32 => None,
         }
     }
 
@@ -117,6 +126,7 @@ impl WeightFormat {
             }
             Self::Scaled(_) | Self::Q4F32 => false,
             Self::Ggml(block) => block.uses_importance(),
+            Self::Codebook(block) => block.is_encodable(),
         }
     }
 
@@ -135,7 +145,7 @@ impl WeightFormat {
         let sizes = self.sizes(whole_rows(values.len(), cols)?, cols)?;
         match self {
             Self::Scaled(format) => return format.encode_rows(values, cols, grid, importance, out),
-            Self::Ggml(_) | Self::Q4F32 => check_finite(values)?,
+            Self::Ggml(_) | Self::Codebook(_) | Self::Q4F32 => check_finite(values)?,
         }
         if out.codes.len() != sizes.codes {
             return Err(CodecErr::OutputTooSmall { required: sizes.codes });
@@ -146,6 +156,10 @@ impl WeightFormat {
         match self {
             Self::Ggml(block) => {
                 quantize_ggml(Backend::best(), block, values, cols, importance, out.codes)?;
+                Ok(())
+            }
+            Self::Codebook(block) => {
+                quantize_codebook(block, values, cols, importance, out.codes)?;
                 Ok(())
             }
             Self::Scaled(_) | Self::Q4F32 => q4f32::encode(values, out.codes),
@@ -166,6 +180,10 @@ impl WeightFormat {
                 dequantize_ggml(Backend::best(), block, codes, out)?;
                 Ok(())
             }
+            Self::Codebook(block) => {
+                dequantize_codebook(block, codes, out)?;
+                Ok(())
+            }
             Self::Q4F32 => q4f32::decode(codes, out),
         }
     }
@@ -177,6 +195,15 @@ impl WeightFormat {
         optimum::scalar(match self {
             Self::Scaled(format) => format.dtype.levels(),
             Self::Q4F32 => 16.0,
+            Self::Codebook(block) => match block {
+                CodebookBlock::Q1_0 => 2.0,
+                CodebookBlock::IQ1_S | CodebookBlock::IQ1_M => 3.0,
+                CodebookBlock::Q2_0 => 4.0,
+                // Magnitudes of three values.
+                CodebookBlock::IQ2_XXS | CodebookBlock::IQ2_XS | CodebookBlock::IQ2_S => 6.0,
+                CodebookBlock::NVFP4 => 15.0,
+                CodebookBlock::IQ3_XXS | CodebookBlock::IQ3_S | CodebookBlock::IQ4_XS => 16.0,
+            },
             Self::Ggml(block) => match block {
                 GgmlBlock::TQ1_0 | GgmlBlock::TQ2_0 => 3.0,
                 GgmlBlock::Q2_K => 4.0,
@@ -190,12 +217,28 @@ impl WeightFormat {
         })
     }
 
+    /// Returns whether [`encode_rows`](Self::encode_rows) writes the format; some are only decoded.
+    #[must_use]
+    pub const fn is_encodable(self) -> bool {
+        match self {
+            Self::Codebook(block) => block.is_encodable(),
+            Self::Scaled(_) | Self::Ggml(_) | Self::Q4F32 => true,
+        }
+    }
+
+    /// Returns whether [`encode_rows`](Self::encode_rows) requires an importance per column.
+    #[must_use]
+    pub const fn requires_importance(self) -> bool {
+        matches!(self, Self::Codebook(block) if block.requires_importance())
+    }
+
     /// Returns the name without scaling and calibration: `int4`, `q4_k`, `q4f32`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scaled(format) => format.dtype.name(),
             Self::Ggml(block) => block.name(),
+            Self::Codebook(block) => block.name(),
             Self::Q4F32 => "q4f32",
         }
     }
@@ -220,6 +263,12 @@ impl From<GgmlBlock> for WeightFormat {
     }
 }
 
+impl From<CodebookBlock> for WeightFormat {
+    fn from(block: CodebookBlock) -> Self {
+        Self::Codebook(block)
+    }
+}
+
 impl fmt::Display for WeightFormat {
     /// Writes the name, and the scaling if it is not the default: `int4/32`, `int8/tensor`, `fp8_e4m3/none`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,7 +287,9 @@ impl FromStr for WeightFormat {
     fn from_str(name: &str) -> Result<Self, CodecErr> {
         let name = name.to_ascii_lowercase();
         let name = name.as_str();
-        let block = Self::all().find(|format| format.name() == name && !matches!(format, Self::Scaled(_)));
+        let codebooks = CodebookBlock::ALL.into_iter().map(Self::Codebook);
+        let block =
+            Self::all().chain(codebooks).find(|format| format.name() == name && !matches!(format, Self::Scaled(_)));
         block.map_or_else(|| ScaledFormat::from_str(name).map(Self::Scaled), Ok)
     }
 }

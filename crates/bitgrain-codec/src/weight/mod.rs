@@ -19,7 +19,7 @@ mod scaling;
 mod tensor;
 
 pub use bitgrain_kernels::BlockLen;
-pub use bitgrain_kernels::ggml::GgmlBlock;
+pub use bitgrain_kernels::ggml::{CodebookBlock, GgmlBlock};
 pub use calibrate::Calibration;
 pub use dtype::DType;
 pub use format::WeightFormat;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use bitgrain_kernels::{Backend, BlockLen};
 
 use super::calibrate::{Calibration, calibrate, of_range};
-use super::grid::{Grid, pack};
+use super::grid::{CHUNK, Grid, pack};
 use super::{DType, Parts, PartsMut, Scaling, Sizes};
 use crate::CodecErr;
 
@@ -159,6 +159,53 @@ impl ScaledFormat {
                 grid.encode(self.dtype, values, codes)?;
             }
             self.store_zeros(&zeros, &mut out.zeros[i * zeros_bytes..][..zeros_bytes])?;
+        }
+        Ok(())
+    }
+
+    /// Quantizes complete rows in groups whose scales are limited to some numbers, as in formats with 8-bit scales. Each
+    /// scale is first found as by [`encode_rows`](Self::encode_rows); `round` returns the two permitted ones next to it, of
+    /// which the one with the smaller squared error is used, or the first if both errors are equal.
+    ///
+    /// # Errors
+    /// Returns the errors of [`encode_rows`](Self::encode_rows), and [`CodecErr::InvalidScaling`] for a format with zero
+    /// points or without groups.
+    pub fn encode_rows_rounded(
+        self,
+        values: &[f32],
+        cols: usize,
+        importance: Option<&[f32]>,
+        round: impl Fn(f32) -> [f32; 2],
+        out: PartsMut<'_>,
+    ) -> Result<(), CodecErr> {
+        let Scaling::Group(len) = self.scaling else { return Err(CodecErr::InvalidScaling { dtype: self.dtype }) };
+        if self.dtype.is_affine() || !cols.is_multiple_of(len.get()) {
+            return Err(CodecErr::InvalidScaling { dtype: self.dtype });
+        }
+        let PartsMut { codes, scales, zeros } = out;
+        self.encode_rows(values, cols, None, importance, PartsMut { codes, scales, zeros })?;
+        let mut decoded = [0.0; CHUNK];
+        let groups = values.chunks(len.get()).zip(codes.chunks_mut(self.dtype.packed_len(len.get())));
+        for (i, ((values, codes), scale)) in groups.zip(scales).enumerate() {
+            let weights = importance.map(|all| &all[i * len.get() % cols..][..values.len()]);
+            let mut best = (f64::INFINITY, *scale);
+            for scale in round(*scale) {
+                let grid = Grid { scale, zero: 0 };
+                let mut error = 0.0;
+                for (j, values) in values.chunks(CHUNK).enumerate() {
+                    let decoded = &mut decoded[..values.len()];
+                    grid.round_trip(self.dtype, values, decoded)?;
+                    for (k, (x, y)) in values.iter().zip(&*decoded).enumerate() {
+                        let weight = weights.map_or(1.0, |all| f64::from(all[j * CHUNK + k]));
+                        error += weight * f64::from(x - y) * f64::from(x - y);
+                    }
+                }
+                if error < best.0 {
+                    best = (error, scale);
+                }
+            }
+            *scale = best.1;
+            Grid { scale: best.1, zero: 0 }.encode(self.dtype, values, codes)?;
         }
         Ok(())
     }

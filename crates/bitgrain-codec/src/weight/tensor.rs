@@ -124,7 +124,7 @@ impl QuantizedTensor {
         match self.format {
             WeightFormat::Scaled(ScaledFormat { scaling: Scaling::Group(len), .. }) => 8 * len.get(),
             WeightFormat::Scaled(_) => 8,
-            WeightFormat::Ggml(_) | WeightFormat::Q4F32 => self.format.block(),
+            WeightFormat::Ggml(_) | WeightFormat::Codebook(_) | WeightFormat::Q4F32 => self.format.block(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! CPU detection without std: on Linux from the auxiliary vector, elsewhere from the features of the build.
 
-/// Instructions for products of bytes that the running CPU has.
+/// Instructions for products of bytes and for checksums that the running CPU has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cpu {
-    /// Sums of four products: Cortex-A75 and later, every Apple M.
+    /// Sums of four products, and CRC-32C: Cortex-A75 and later, every Apple M.
     pub(crate) dotprod: bool,
     /// Products of matrices of 2 by 8 bytes: Neoverse V1, Cortex-X2, Apple M2 and later.
     pub(crate) i8mm: bool,
@@ -12,11 +12,13 @@ pub(crate) struct Cpu {
 impl Cpu {
     pub(crate) fn read() -> Self {
         const ASIMDDP: u64 = 1 << 20;
+        const CRC32: u64 = 1 << 7;
         const I8MM: u64 = 1 << 13;
         let [hwcap, hwcap2] = capabilities();
         // Apple's targets are compiled for a CPU with these instructions.
         Self {
-            dotprod: cfg!(target_feature = "dotprod") || hwcap & ASIMDDP != 0,
+            dotprod: (cfg!(target_feature = "dotprod") || hwcap & ASIMDDP != 0)
+                && (cfg!(target_feature = "crc") || hwcap & CRC32 != 0),
             i8mm: cfg!(target_feature = "i8mm") || hwcap2 & I8MM != 0,
         }
     }
@@ -94,6 +96,7 @@ mod tests {
         extern crate std;
         use std::arch::is_aarch64_feature_detected as has;
         assert!(has!("neon"));
-        assert_eq!(Cpu::read(), Cpu { dotprod: has!("dotprod"), i8mm: has!("i8mm") });
+        let dotprod = has!("dotprod") && has!("crc");
+        assert_eq!(Cpu::read(), Cpu { dotprod, i8mm: has!("i8mm") });
     }
 }

@@ -1,4 +1,4 @@
-//! Sums of four products of bytes with one instruction. All other kernels are those of NEON.
+//! Sums of four products of bytes with one instruction. All other kernels but checksums are those of NEON.
 
 use core::arch::aarch64::{int32x4_t, uint8x16_t, vdupq_n_s32, vreinterpretq_u8_s32, vreinterpretq_u32_s32};
 use core::arch::asm;
@@ -8,8 +8,9 @@ use bitgrain_isa::dotprod;
 use crate::aarch64::neon::{FourIntegers, Neon};
 use crate::generic::registers::proven;
 use crate::narrow::register::ByteProducts;
-use crate::narrow::{dot, product};
+use crate::narrow::{dot, product, score_rows};
 use crate::product::{FloatLine, Strips, Tile};
+use crate::search::RowQuery;
 
 /// Proof that the CPU has the instruction.
 #[derive(Clone, Copy)]
@@ -32,6 +33,13 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
 pub(crate) fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], out: &mut [FloatLine]) {
     product::multiply_strips(Neon::new(), Dotprod::new(), strips, tiles, out);
 }
+
+#[dotprod]
+pub(crate) fn score_rows(query: &RowQuery<'_>, bytes: &[u8], rows: &[usize], out: &mut [f32]) {
+    score_rows::score_rows(Neon::new(), Dotprod::new(), query, bytes, rows, out);
+}
+
+crate::generic::planes::plane_kernels!(dotprod, Neon, Dotprod, 4);
 
 impl ByteProducts<Neon> for Dotprod {
     type Sums = int32x4_t;

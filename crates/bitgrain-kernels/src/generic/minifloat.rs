@@ -48,7 +48,7 @@ pub(crate) fn minifloat_to_f32<F: Minifloat, I: Registers<N>, const N: usize>(is
 }
 
 #[inline(always)]
-fn widened<F: Minifloat, I: Registers<N>, const N: usize>(isa: I, codes: I::I) -> I::F {
+pub(crate) fn widened<F: Minifloat, I: Registers<N>, const N: usize>(isa: I, codes: I::I) -> I::F {
     let sign = codes.and(isa.integer(F::SIGN)).shl(32 - F::BITS);
     let magnitude = codes.and(isa.integer(F::SIGN - 1));
     let normal = (magnitude + isa.integer(F::REBIAS)).shl(F::SHIFT);

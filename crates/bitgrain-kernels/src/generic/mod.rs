@@ -5,12 +5,24 @@
 
 pub(crate) mod convert;
 pub(crate) mod cut_groups;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+pub(crate) mod elements;
 pub(crate) mod error_sums;
 pub(crate) mod ggml;
 pub(crate) mod max_abs;
 pub(crate) mod max_difference;
 pub(crate) mod minifloat;
 pub(crate) mod pair;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+pub(crate) mod planes;
 pub(crate) mod registers;
 pub(crate) mod tree;
 

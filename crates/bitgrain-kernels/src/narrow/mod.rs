@@ -12,9 +12,12 @@ pub(crate) mod floats;
 pub(crate) mod ggml;
 pub(crate) mod lanes;
 pub(crate) mod pack;
+pub(crate) mod planes;
 pub(crate) mod product;
 pub(crate) mod quantize;
 pub(crate) mod register;
+pub(crate) mod score_rows;
+pub(crate) mod sum_signs;
 pub(crate) mod unpack;
 
 /// Defines the kernels in the module of an instruction set that every CPU of the target has, given its token.
@@ -65,6 +68,10 @@ macro_rules! narrow_kernels {
                 $crate::narrow::ggml::dequantize_ggml(<$token>::new(), block, bytes, out);
             round_ggml(format: $crate::ggml::rounded::Rounded, values: &[f32], out: &mut [u8]) =
                 $crate::narrow::ggml::round_ggml(<$token>::new(), format, values, out);
+            score_rows(query: &$crate::search::RowQuery<'_>, bytes: &[u8], rows: &[usize], out: &mut [f32]) =
+                $crate::narrow::score_rows::score_rows(<$token>::new(), <$token>::new(), query, bytes, rows, out);
+            sum_signs(tables: &[[u8; 16]], codes: &[u8], out: &mut [u32]) =
+                $crate::narrow::sum_signs::sum_signs(<$token>::new(), tables, codes, out);
             bin_f32<C: $crate::bin::BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) =
                 $crate::narrow::bin::bin_f32(<$token>::new(), cuts, values, nan, out);
         }

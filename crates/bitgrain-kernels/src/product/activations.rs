@@ -45,6 +45,11 @@ impl<'a> Tile<'a> {
         self.sums.len() / self.width
     }
 
+    /// Returns the codes and the scale at position `at`, a block times the width plus a row.
+    pub(crate) fn codes_and_scale(&self, at: usize) -> (&'a [i32; 8], f32) {
+        (&self.codes.as_chunks().0[at], self.scales[at])
+    }
+
     /// Returns the blocks of a tile of `W` rows. Empty for a tile of another width.
     #[inline]
     pub(crate) fn blocks_of<const W: usize>(&self) -> TileBlocks<'a, W> {

@@ -42,6 +42,11 @@ impl<'a> FloatTile<'a> {
         self.values.len() / self.width
     }
 
+    /// Returns a value.
+    pub(crate) fn value(&self, column: usize, row: usize) -> f32 {
+        self.values[column * self.width + row]
+    }
+
     /// Returns the columns of a tile of `W` rows. Empty for a tile of another width.
     #[inline]
     pub(crate) fn cols_of<const W: usize>(&self) -> &'a [[f32; W]] {

@@ -19,3 +19,23 @@ impl FloatLine {
     /// A line of zeros.
     pub const ZERO: Self = Self([0.0; 16]);
 }
+
+/// Sixteen signed integers, aligned to a cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct WordLine(pub [i32; 16]);
+
+impl WordLine {
+    /// A line of zeros.
+    pub const ZERO: Self = Self([0; 16]);
+}
+
+/// Sixteen f64 in two cache lines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(64))]
+pub struct DoubleLine(pub [f64; 16]);
+
+impl DoubleLine {
+    /// A line of zeros.
+    pub const ZERO: Self = Self([0.0; 16]);
+}

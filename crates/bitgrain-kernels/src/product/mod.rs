@@ -9,15 +9,21 @@
 //! registers hold that many.
 
 mod activations;
+mod elements;
 mod floats;
 mod lines;
 pub(crate) mod multiply;
+mod plane_products;
+mod planes;
 mod strips;
 
 pub use activations::{Tile, quantize_activations};
+pub use elements::{ElementGrids, ElementLines, Elements, WideGrid, multiply_elements};
 pub use floats::{FloatTile, multiply_floats, pack_floats};
-pub use lines::{CodeLine, FloatLine, HalfLine};
+pub use lines::{CodeLine, DoubleLine, FloatLine, HalfLine, WordLine};
 pub use multiply::multiply_strips;
+pub use plane_products::{PlaneTile, half_sums, multiply_planes};
+pub use planes::{ByteLine, PlaneCodes, PlaneScales, Planes, pack_plane_row};
 pub use strips::{StripBits, StripScales, Strips, pack_strip_row};
 
 pub(crate) use activations::{Place, TINY, TileBlocks};

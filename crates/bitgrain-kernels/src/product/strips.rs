@@ -123,6 +123,26 @@ impl<'a> Strips<'a> {
         Self { lines: &self.lines[from * strip..to * strip], scales, ..*self }
     }
 
+    /// Writes the codes of a row from block `first` on.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::InputTooSmall`] if the row does not exist or has fewer codes.
+    #[expect(clippy::cast_possible_truncation, reason = "codes of at most 8 bits")]
+    pub fn codes_into(&self, row: usize, first: usize, out: &mut [i8]) -> Result<(), KernelError> {
+        let (strip, lane) = (row / STRIP_ROWS, row % STRIP_ROWS);
+        let required = first.saturating_mul(STRIP_BLOCK).saturating_add(out.len());
+        if strip >= self.count() || required > self.blocks * STRIP_BLOCK {
+            return Err(KernelError::InputTooSmall { required });
+        }
+        let strip = self.range(strip, strip + 1);
+        let blocks = strip.lines.chunks_exact(self.bits.lines()).skip(first);
+        for (lines, out) in blocks.zip(out.chunks_mut(STRIP_BLOCK)) {
+            let codes = block_codes(self.bits, lines, lane);
+            out.iter_mut().zip(codes).for_each(|(out, code)| *out = code as i8);
+        }
+        Ok(())
+    }
+
     /// Writes `out.len()` weights of a row: code times scale.
     ///
     /// # Errors

@@ -3,6 +3,6 @@
 use crate::histogram::Pair8;
 use crate::round_pairs::{PairSteps, round_pairs_body};
 
-pub(crate) fn round_pairs(steps: &PairSteps, grads: &[f32], hess: &[f32], first: u32, out: &mut [Pair8]) {
-    round_pairs_body(steps, grads, hess, first, out);
+pub(crate) fn round_pairs(steps: &PairSteps, grads: &[f32], hess: &[f32], rows: &[u32], out: &mut [Pair8]) {
+    round_pairs_body(steps, grads, hess, rows, out);
 }

@@ -1,7 +1,7 @@
 //! Correctly rounded square root. `core` lacks one, and results must equal those of the vector instructions, which round correctly.
 
 /// Returns the square root of a value; NaN for negative values.
-pub(super) fn sqrt(value: f32) -> f32 {
+pub(crate) fn sqrt(value: f32) -> f32 {
     const FRACTION: u32 = 23;
     let bits = value.to_bits();
     if value == 0.0 || value.is_nan() || bits == f32::INFINITY.to_bits() {

@@ -41,13 +41,17 @@ fn every_backend_finds_the_first_of_the_best_cuts() {
             let (grad, total) = (grads.last().copied().unwrap_or(0.0) + 1.5, hess.last().copied().unwrap_or(0.0) + 3.0);
             let terms = CutTerms { grad, hess: total, grad_beside: -0.75, hess_beside: 1.25, min_hess, l1, l2 };
             let want = naive(&terms, &grads, &hess);
-            let scalar = best_cut(Backend::scalar(), &terms, &grads, &hess);
+            let scalar = best_cut(Backend::scalar(), &terms, f64::NEG_INFINITY, &grads, &hess);
             assert_eq!(scalar.map(|(cut, _)| cut), want.map(|(cut, _)| cut), "{len} bins, {terms:?}");
             if let (Some((_, got)), Some((_, want))) = (scalar, want) {
                 assert!((got - want).abs() <= 1e-9 * want.abs(), "{got} is not {want}");
             }
             for &backend in Backend::available() {
-                assert_eq!(best_cut(backend, &terms, &grads, &hess), scalar, "{backend}: {len} bins");
+                assert_eq!(
+                    best_cut(backend, &terms, f64::NEG_INFINITY, &grads, &hess),
+                    scalar,
+                    "{backend}: {len} bins"
+                );
             }
         }
     }
@@ -57,7 +61,18 @@ fn every_backend_finds_the_first_of_the_best_cuts() {
 fn of_equal_cuts_the_first_is_taken() {
     let terms = CutTerms { grad: 0.0, hess: 10.0, grad_beside: 0.0, hess_beside: 0.0, min_hess: 1.0, l1: 0.0, l2: 0.0 };
     for &backend in Backend::available() {
-        let best = best_cut(backend, &terms, &[1.0, 4.0, 4.0, 4.0, -4.0], &[2.0, 5.0, 5.0, 5.0, 5.0]);
+        let best =
+            best_cut(backend, &terms, f64::NEG_INFINITY, &[1.0, 4.0, 4.0, 4.0, -4.0], &[2.0, 5.0, 5.0, 5.0, 5.0]);
         assert_eq!(best.map(|(cut, _)| cut), Some(1), "{backend}");
+    }
+}
+
+#[test]
+fn a_cut_must_score_more_than_the_floor() {
+    let terms = CutTerms { grad: 0.0, hess: 10.0, grad_beside: 0.0, hess_beside: 0.0, min_hess: 1.0, l1: 0.0, l2: 0.0 };
+    let best = |backend, floor| best_cut(backend, &terms, floor, &[1.0, 4.0, -4.0], &[2.0, 5.0, 5.0]);
+    for &backend in Backend::available() {
+        let (cut, score) = best(backend, f64::NEG_INFINITY).expect("a cut");
+        assert_eq!((cut, best(backend, score), best(backend, score - 0.1)), (1, None, Some((cut, score))), "{backend}");
     }
 }

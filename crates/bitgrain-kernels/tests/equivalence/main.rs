@@ -14,12 +14,17 @@ mod blocks;
 mod convert;
 mod crc32c;
 mod dot;
+mod elements;
 mod error_sums;
 mod exp;
+mod mark_rows;
 mod pack;
+mod planes;
 mod product;
 mod quantize;
 mod round_pairs;
+mod score_rows;
+mod sum_signs;
 mod tree;
 
 use bitgrain_kernels::Backend;

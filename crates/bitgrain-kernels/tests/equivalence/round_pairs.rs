@@ -7,12 +7,14 @@ use bitgrain_kernels::histograms::Pair8;
 use crate::{Bits, for_hostile, lengths};
 
 fn steps(seed: Option<u32>) -> PairSteps {
-    PairSteps { grad_codes: 127.0 / 3.0, hess_codes: 255.0 / 2.0, grad_max: 127, hess_max: 255, seed }
+    PairSteps { grad_codes: 127.0 / 3.0, hess_codes: 255.0 / 2.0, grad_max: 127, hess_max: 255, seed, first_row: 3 }
 }
 
+/// Rounds rows from `first` on, modulo 2^32.
 fn rounded(backend: Backend, steps: &PairSteps, grads: &[f32], hess: &[f32], first: u32) -> Vec<Pair8> {
     let mut out = vec![Pair8::default(); grads.len()];
-    round_pairs(backend, steps, grads, hess, first, &mut out).expect("as many of each");
+    let rows: Vec<u32> = (0..).map(|at: u32| first.wrapping_add(at)).take(grads.len()).collect();
+    round_pairs(backend, steps, grads, hess, &rows, &mut out).expect("as many of each");
     out
 }
 
@@ -36,6 +38,22 @@ fn rounding_in_chunks_gives_the_same_codes() {
         let first = 100 + u32::try_from(len).expect("small");
         let rest = rounded(Backend::best(), &steps(Some(7)), &grads[len..], &hess[len..], first);
         assert_eq!(rest, whole[len..], "from {len} on");
+    }
+}
+
+#[test]
+fn a_code_depends_on_its_row_and_not_on_its_position() {
+    let grads = Bits(3).normals(577);
+    let hess: Vec<f32> = Bits(4).normals(577).iter().map(|value| value.abs()).collect();
+    let whole = rounded(Backend::best(), &steps(Some(7)), &grads, &hess, 40);
+    for backend in Backend::available() {
+        // 5 does not divide the number of rows, so this is a permutation; 40 rows are before those of this process.
+        let order: Vec<u32> = (0..577).map(|at| at * 5 % 577).collect();
+        let pick = |values: &[f32]| -> Vec<f32> { order.iter().map(|&row| values[row as usize]).collect() };
+        let mut out = vec![Pair8::default(); 577];
+        let steps = PairSteps { first_row: 43, ..steps(Some(7)) };
+        round_pairs(*backend, &steps, &pick(&grads), &pick(&hess), &order, &mut out).expect("as many of each");
+        assert!(order.iter().zip(&out).all(|(&row, code)| *code == whole[row as usize]), "{backend}");
     }
 }
 

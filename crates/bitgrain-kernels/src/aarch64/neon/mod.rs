@@ -8,7 +8,10 @@ pub(super) use lanes::{FourIntegers, Neon};
 
 crate::generic::generic_kernels!(baseline, lanes::Neon);
 crate::narrow::narrow_kernels!(lanes::Neon);
+crate::generic::elements::element_kernels!(baseline, lanes::Neon, 4);
+crate::generic::planes::plane_kernels!(baseline, lanes::Neon, lanes::Neon, 4);
 crate::portable::portable_kernels!(baseline);
 
-// Not ported yet: the scalar definitions.
+// Lookups in tables that are larger than registers.
+// CRC-32C has an instruction on CPUs with `dotprod`.
 pub(crate) use crate::scalar::{add_leaf_values, crc32c};

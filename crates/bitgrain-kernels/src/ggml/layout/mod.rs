@@ -12,7 +12,7 @@ pub(crate) mod q3_k;
 mod q4_0;
 mod q4_1;
 pub(crate) mod q4_k;
-mod q5_0;
+pub(crate) mod q5_0;
 mod q5_1;
 pub(crate) mod q5_k;
 pub(crate) mod q6_k;
@@ -87,14 +87,14 @@ fn half_at<const B: usize>(bytes: &[u8; B], at: usize) -> f32 {
 
 /// Writes a number in half precision, ties to even.
 #[inline(always)]
-fn put_half<const B: usize>(out: &mut [u8; B], at: usize, value: f32) {
+pub(crate) fn put_half<const B: usize>(out: &mut [u8; B], at: usize, value: f32) {
     [out[at], out[at + 1]] = f16_of(value).to_le_bytes();
 }
 
 /// Returns `N` bytes of a block. Offsets are constants or come from unrolled loops, and the length is part of the type,
 /// so that loops over the result need no bounds checks.
 #[inline(always)]
-fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
+pub(crate) fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
     match bytes[at..].first_chunk() {
         Some(part) => part,
         None => unreachable!("offset {at} is not in the block"),

@@ -30,7 +30,7 @@ pub(crate) fn unpack(bytes: &[u8; 110]) -> Rows {
 
 /// Returns scale `i` of 16, -32 to 31: four bits in the first eight bytes, two in the last four.
 #[inline(always)]
-fn scale_code(bytes: &[u8; 110], i: usize) -> i8 {
+pub(crate) fn scale_code(bytes: &[u8; 110], i: usize) -> i8 {
     let low = bytes[SCALES + i % 8] >> (i / 8 * 4) & 15;
     let high = bytes[SCALES + 8 + i % 4] >> (i / 4 * 2) & 3;
     (low | high << 4).cast_signed() - 32

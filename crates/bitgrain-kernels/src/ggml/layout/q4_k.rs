@@ -31,7 +31,7 @@ pub(super) fn scales_and_mins<const B: usize>(bytes: &[u8; B]) -> ([f32; 16], [f
 /// Returns the codes of scale and minimum `i` of 8. The first four are the low six bits of a byte; the last four have
 /// their low four bits in the last four bytes and their upper two bits on top of the first eight.
 #[inline(always)]
-fn scale_and_min(bytes: &[u8; 12], i: usize) -> (u8, u8) {
+pub(crate) fn scale_and_min(bytes: &[u8; 12], i: usize) -> (u8, u8) {
     let (scale, min) = (bytes[i % 4], bytes[4 + i % 4]);
     if i < 4 {
         return (scale & 63, min & 63);

@@ -22,13 +22,13 @@ pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; 22]) {
 
 /// Reads the 32 fifth bits at byte `at` of a block.
 #[inline(always)]
-pub(super) fn fifths<const B: usize>(bytes: &[u8; B], at: usize) -> u32 {
+pub(crate) fn fifths<const B: usize>(bytes: &[u8; B], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Combines 5-bit codes from their fifth bits and the nibbles at byte `at` of a block.
 #[inline(always)]
-pub(super) fn codes<const B: usize>(fifths: u32, bytes: &[u8; B], at: usize) -> [u8; 32] {
+pub(crate) fn codes<const B: usize>(fifths: u32, bytes: &[u8; B], at: usize) -> [u8; 32] {
     let mut codes = [0; 32];
     let (low, high) = codes.split_at_mut(16);
     for i in 0..16 {

@@ -14,14 +14,23 @@ const SCALE: usize = 52;
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8; 54], out: &mut [f32; 256]) {
     let scale = half_at(bytes, SCALE);
+    each_digit(bytes, out, |digit| scale * f32::from(digit.cast_signed() - 1));
+}
+
+/// Returns the codes with their offset.
+pub(crate) fn digits(bytes: &[u8; 54], out: &mut [u8; 256]) {
+    each_digit(bytes, out, |digit| digit);
+}
+
+#[inline(always)]
+fn each_digit<T>(bytes: &[u8; 54], out: &mut [T; 256], value: impl Fn(u8) -> T) {
     let mut weights = out.as_mut_slice();
     for (at, len, digits) in RUNS {
         let mut power = 1_u8;
         for _ in 0..digits {
             let (row, rest) = weights.split_at_mut(len);
             for (out, &byte) in row.iter_mut().zip(&bytes[at..at + len]) {
-                let digit = ((u16::from(byte.wrapping_mul(power)) * 3) >> 8) as u8;
-                *out = scale * f32::from(digit.cast_signed() - 1);
+                *out = value(((u16::from(byte.wrapping_mul(power)) * 3) >> 8) as u8);
             }
             weights = rest;
             power = power.wrapping_mul(3);

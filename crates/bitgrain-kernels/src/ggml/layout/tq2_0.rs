@@ -15,6 +15,14 @@ pub(crate) fn decode(bytes: &[u8; 66], out: &mut [f32; 256]) {
     }
 }
 
+/// Returns the codes with their offset.
+pub(crate) fn digits(bytes: &[u8; 66], out: &mut [u8; 256]) {
+    for (i, row) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (at, shift) = (i / 4 * 32, i % 4 * 2);
+        row.iter_mut().zip(&bytes[at..]).for_each(|(out, byte)| *out = byte >> shift & 3);
+    }
+}
+
 #[inline(always)]
 pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 66]) {
     let scale = extremes::magnitude(values);

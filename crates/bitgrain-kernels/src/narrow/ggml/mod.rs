@@ -1,6 +1,7 @@
 //! llama.cpp's blocks: kernels for four blocks at a time or one, and the portable layouts for the rest.
 
 mod extremes;
+mod mxfp4;
 mod nearest;
 mod nibbles;
 mod pairs;
@@ -57,7 +58,6 @@ pub(crate) fn round_ggml<I: Narrow>(isa: I, format: Rounded, values: &[f32], out
                 tq2_0::pack(&codes, scale, out);
             }
         }
-        // Seven comparisons per value, which the compiler vectorizes.
-        Rounded::MXFP4 => layout::encode(format, values, out),
+        Rounded::MXFP4 => mxfp4::encode(isa, values, out),
     }
 }

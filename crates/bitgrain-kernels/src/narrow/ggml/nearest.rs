@@ -45,6 +45,18 @@ pub(super) fn decode_q8_0<I: Narrow>(isa: I, bytes: &[u8], out: &mut [f32]) {
 
 /// Returns the codes of a block of ternary weights and its scale.
 pub(super) fn ternary<I: Narrow>(isa: I, values: &[f32; 256]) -> ([i8; 256], f32) {
+    let scale = magnitude(isa, values);
+    let inverse = isa.splat(if scale == 0.0 { 0.0 } else { 1.0 / scale });
+    let mut codes = [0; 256];
+    for (values, out) in values.as_chunks::<16>().0.iter().zip(as_bytes_mut(&mut codes).as_chunks_mut::<16>().0) {
+        isa.put_codes8(codes16(isa, values, inverse), out);
+    }
+    (codes, scale)
+}
+
+/// Returns the largest magnitude of a block, ignoring NaN.
+#[inline(always)]
+pub(super) fn magnitude<const N: usize, I: Narrow>(isa: I, values: &[f32; N]) -> f32 {
     let mut max = [isa.splat(0.0); 4];
     for four in values.as_chunks::<4>().0.as_chunks::<4>().0 {
         for (max, values) in max.iter_mut().zip(four) {
@@ -53,13 +65,7 @@ pub(super) fn ternary<I: Narrow>(isa: I, values: &[f32; 256]) -> ([i8; 256], f32
     }
     let [a, b, c, d] = max;
     // Maxima are never negative or NaN, so that their bits have the same order.
-    let scale = f32::from_bits(isa.bits(a.max(b).max(c.max(d))).largest());
-    let inverse = isa.splat(if scale == 0.0 { 0.0 } else { 1.0 / scale });
-    let mut codes = [0; 256];
-    for (values, out) in values.as_chunks::<16>().0.iter().zip(as_bytes_mut(&mut codes).as_chunks_mut::<16>().0) {
-        isa.put_codes8(codes16(isa, values, inverse), out);
-    }
-    (codes, scale)
+    f32::from_bits(isa.bits(a.max(b).max(c.max(d))).largest())
 }
 
 #[inline(always)]

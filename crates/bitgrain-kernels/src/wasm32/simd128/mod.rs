@@ -6,7 +6,9 @@ mod narrow;
 
 crate::generic::generic_kernels!(baseline, lanes::Simd128);
 crate::narrow::narrow_kernels!(lanes::Simd128);
+crate::generic::elements::element_kernels!(baseline, lanes::Simd128, 4);
+crate::generic::planes::plane_kernels!(baseline, lanes::Simd128, lanes::Simd128, 4);
 crate::portable::portable_kernels!(baseline);
 
-// Not ported yet: the scalar definitions.
+// Lookups in tables that are larger than registers.
 pub(crate) use crate::scalar::{add_leaf_values, crc32c};

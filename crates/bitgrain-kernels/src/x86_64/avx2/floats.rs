@@ -46,8 +46,8 @@ fn some_rows<const W: usize, const N: usize>(
         sums[row] = [load_f32(front), load_f32(back)];
     }
     for (line, values) in strip.iter().zip(tile) {
-        // With a single row, the few instructions per line are faster than memory.
-        if W == 1 {
+        // With up to four rows, the few instructions per line are faster than memory.
+        if W <= 4 {
             prefetch_line(line);
         }
         let (front, back) = halves(line);

@@ -29,7 +29,7 @@ pub(crate) struct Eight(pub(super) __m256);
 
 /// Eight 32-bit integers.
 #[derive(Clone, Copy)]
-pub(crate) struct EightIntegers(__m256i);
+pub(crate) struct EightIntegers(pub(super) __m256i);
 
 /// One boolean per lane.
 #[derive(Clone, Copy)]

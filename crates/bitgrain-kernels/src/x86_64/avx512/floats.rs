@@ -61,7 +61,8 @@ fn pair<const W: usize>(
         sums[row] = [load_line(&out[row]), load_line(&other_out[row])];
     }
     for ((line, other), values) in strip.iter().zip(other).zip(tile) {
-        if W == 1 {
+        // With up to four rows, the few instructions per line are faster than memory.
+        if W <= 4 {
             prefetch_line(line);
             prefetch_line(other);
         }

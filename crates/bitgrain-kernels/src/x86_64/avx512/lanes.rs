@@ -30,7 +30,7 @@ pub(crate) struct Sixteen(pub(super) __m512);
 
 /// Sixteen 32-bit integers.
 #[derive(Clone, Copy)]
-pub(crate) struct SixteenIntegers(__m512i);
+pub(crate) struct SixteenIntegers(pub(super) __m512i);
 
 /// One boolean per lane.
 #[derive(Clone, Copy)]
