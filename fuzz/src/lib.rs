@@ -5,11 +5,13 @@
 pub mod decode_blocks;
 pub mod decode_tensor;
 mod folder;
+pub mod parse_bins;
 pub mod parse_encoder;
 pub mod parse_gguf;
 pub mod parse_importance;
 pub mod parse_lightgbm;
 pub mod parse_model;
+pub mod parse_model_json;
 pub mod parse_network;
 pub mod parse_npy;
 pub mod parse_parquet;
@@ -29,11 +31,13 @@ pub type Run = fn(&[u8]);
 pub const TARGETS: &[(&str, Run)] = &[
     ("decode_blocks", decode_blocks::run),
     ("decode_tensor", decode_tensor::run),
+    ("parse_bins", parse_bins::run),
     ("parse_encoder", parse_encoder::run),
     ("parse_gguf", parse_gguf::run),
     ("parse_importance", parse_importance::run),
     ("parse_lightgbm", parse_lightgbm::run),
     ("parse_model", parse_model::run),
+    ("parse_model_json", parse_model_json::run),
     ("parse_network", parse_network::run),
     ("parse_npy", parse_npy::run),
     ("parse_parquet", parse_parquet::run),

@@ -3,7 +3,7 @@
 //! Parsers take bytes and writers a [`Write`](std::io::Write), never a path; of a memory-mapped file only the header is
 //! read. Every length read from a file is compared with the bytes left before anything is allocated, nesting depth is
 //! bounded, and errors are typed and name the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
-//! `spec/model.md`, `spec/tables.md`, `spec/segment.md`.
+//! `spec/model.md`, `spec/tables.md`, `spec/bins.md`, `spec/segment.md`.
 //!
 //! | module | reads | writes |
 //! |---|---|---|
@@ -11,11 +11,13 @@
 //! | [`safetensors`] | one file, and the index of a sharded model | both, the file as a stream |
 //! | [`npy`] | versions 1 to 3, numbers and booleans | |
 //! | [`npz`] | members stored or deflated | |
-//! | [`lightgbm`] | text models, versions 2 to 4 | |
-//! | [`xgboost`] | JSON and UBJSON models | |
+//! | [`lightgbm`] | text models, versions 2 to 4 | text, version 4; the JSON of `dump_model` |
+//! | [`xgboost`] | JSON and UBJSON models | both |
+//! | [`onnx`] | | graphs of operators |
 //! | [`csv`] | records of fields, quoted or not | |
 //! | [`libsvm`] | labels, weights and sparse rows | |
 //! | [`segment`] | the files of a tensor store: segments and manifests | both |
+//! | [`bins`] | binned tables | both |
 //!
 //! ```
 //! use bitgrain_formats::gguf::{Header, Metadata, TensorSpec, TensorType, Value, Writer};
@@ -34,12 +36,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod bins;
 pub mod csv;
 pub mod gguf;
 pub mod libsvm;
 pub mod lightgbm;
 pub mod npy;
 pub mod npz;
+pub mod onnx;
 pub mod safetensors;
 pub mod segment;
 pub mod xgboost;

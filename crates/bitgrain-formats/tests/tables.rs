@@ -77,7 +77,8 @@ proptest! {
 
 #[test]
 fn libsvm_rows_have_labels_weights_queries_and_comments() {
-    let rows = Rows::parse(b"# made by hand\n1:0.5 qid:3 0:1 7:nan\r\n\n  0:2\t3:-1e-3 # last\n").expect("well formed");
+    let rows =
+        Rows::parse(b"# made by hand\n1:0.5 qid:3 0:1 7:nan\r\n\n  0:2\tqid:7 3:-1e-3 # last\n").expect("well formed");
     assert_eq!((&rows.labels[..], rows.weights.as_deref()), (&[1.0, 0.0][..], Some(&[0.5, 2.0][..])));
     assert_eq!((&rows.row_ptr[..], &rows.columns[..], rows.n_features), (&[0, 2, 3][..], &[0, 7, 3][..], 8));
     assert!(rows.values[1].is_nan());
@@ -94,6 +95,9 @@ fn malformed_libsvm_names_its_line() {
     assert_eq!(error("1:x 1:1"), LibsvmError::Weight { line: 1, found: found("x") });
     assert_eq!(error("1:1 1:1\n1 1:1"), LibsvmError::SomeWeights { line: 2 });
     assert_eq!(error("1 1:1\n1:1 1:1"), LibsvmError::SomeWeights { line: 2 });
+    assert_eq!(error("1 qid:1 1:1\n1 1:1"), LibsvmError::SomeQueries { line: 2 });
+    assert_eq!(error("1 1:1\n1 qid:1 1:1"), LibsvmError::SomeQueries { line: 2 });
+    assert_eq!(error("1 qid:1 1:1 qid:1"), LibsvmError::TwoQueries { line: 1 });
     for pair in ["1", "a:1", "1:", "1:x", "-1:1", "qid:x", ":"] {
         assert_eq!(error(&format!("1 1:1\n\n1 {pair}")), LibsvmError::Pair { line: 3, found: found(pair) });
     }

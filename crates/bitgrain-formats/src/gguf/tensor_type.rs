@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bitgrain_kernels::ggml::GgmlBlock;
+use bitgrain_kernels::ggml::{CodebookBlock, GgmlBlock};
 
 /// Storage type of a tensor, named as in llama.cpp. The discriminant is the type number in the file.
 ///
@@ -235,6 +235,30 @@ impl TensorType {
             _ => return None,
         })
     }
+
+    /// Returns the format that decodes this type through a table, if one exists.
+    #[must_use]
+    pub fn codebook(self) -> Option<CodebookBlock> {
+        CodebookBlock::ALL.into_iter().find(|block| Self::from(*block) == self)
+    }
+}
+
+impl From<CodebookBlock> for TensorType {
+    fn from(block: CodebookBlock) -> Self {
+        match block {
+            CodebookBlock::IQ1_S => Self::IQ1_S,
+            CodebookBlock::IQ1_M => Self::IQ1_M,
+            CodebookBlock::IQ2_XXS => Self::IQ2_XXS,
+            CodebookBlock::IQ2_XS => Self::IQ2_XS,
+            CodebookBlock::IQ2_S => Self::IQ2_S,
+            CodebookBlock::IQ3_XXS => Self::IQ3_XXS,
+            CodebookBlock::IQ3_S => Self::IQ3_S,
+            CodebookBlock::IQ4_XS => Self::IQ4_XS,
+            CodebookBlock::NVFP4 => Self::NVFP4,
+            CodebookBlock::Q1_0 => Self::Q1_0,
+            CodebookBlock::Q2_0 => Self::Q2_0,
+        }
+    }
 }
 
 impl From<GgmlBlock> for TensorType {
@@ -273,6 +297,16 @@ mod tests {
         for block in GgmlBlock::ALL {
             let kind = TensorType::from(block);
             assert_eq!(kind.block(), Some(block));
+            assert_eq!(kind.name(), block.name());
+            assert_eq!((kind.block_weights(), kind.block_bytes()), (block.weights() as u64, block.bytes() as u64));
+        }
+    }
+
+    #[test]
+    fn codebook_formats_agree_with_the_kernels() {
+        for block in CodebookBlock::ALL {
+            let kind = TensorType::from(block);
+            assert_eq!((kind.codebook(), kind.block()), (Some(block), None));
             assert_eq!(kind.name(), block.name());
             assert_eq!((kind.block_weights(), kind.block_bytes()), (block.weights() as u64, block.bytes() as u64));
         }

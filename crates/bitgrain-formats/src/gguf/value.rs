@@ -272,6 +272,12 @@ impl From<String> for Value {
     }
 }
 
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
 impl From<u32> for Value {
     fn from(value: u32) -> Self {
         Self::U32(value)

@@ -26,6 +26,18 @@ pub enum LibsvmError {
         /// 1-based number of the first line that differs from the lines before it.
         line: usize,
     },
+    /// Only some lines have a query.
+    #[error("line {line}: `qid` must be given on all lines or on none")]
+    SomeQueries {
+        /// 1-based number of the first line that differs from the lines before it.
+        line: usize,
+    },
+    /// A line with two queries.
+    #[error("line {line}: `qid` is given twice; a row belongs to one query")]
+    TwoQueries {
+        /// 1-based line number.
+        line: usize,
+    },
     /// A token that is not `index:value`.
     #[error("line {line}: `{found}` is not of the form `index:value`")]
     Pair {

@@ -11,14 +11,16 @@ pub(super) fn parse(text: &[u8], line: usize, rows: &mut Rows) -> Result<(), Lib
     let mut tokens = text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
     let Some(label) = tokens.next() else { return Ok(()) };
     parse_label(label, line, rows)?;
-    let mut before: Option<u32> = None;
+    let (mut before, mut query): (Option<u32>, Option<u64>) = (None, None);
     for token in tokens {
         let wrong = || LibsvmError::Pair { line, found: shown(token) };
         let colon = token.iter().position(|byte| *byte == b':').ok_or_else(wrong)?;
         let (key, value) = (&token[..colon], &token[colon + 1..]);
         if key == b"qid" {
             // `qid` names the query of a ranking task; it is not a feature.
-            number::<u64>(value).ok_or_else(wrong)?;
+            if query.replace(number(value).ok_or_else(wrong)?).is_some() {
+                return Err(LibsvmError::TwoQueries { line });
+            }
             continue;
         }
         let index = number::<u64>(key).ok_or_else(wrong)?;
@@ -31,6 +33,12 @@ pub(super) fn parse(text: &[u8], line: usize, rows: &mut Rows) -> Result<(), Lib
         before = Some(index);
         rows.columns.push(index);
         rows.values.push(value);
+    }
+    if query.is_some() != rows.queries.is_some() && rows.labels.len() > 1 {
+        return Err(LibsvmError::SomeQueries { line });
+    }
+    if let Some(query) = query {
+        rows.queries.get_or_insert_default().push(query);
     }
     rows.row_ptr.push(rows.columns.len());
     rows.n_features = rows.n_features.max(before.map_or(0, |last| last as usize + 1));

@@ -20,6 +20,8 @@ pub struct Rows {
     pub labels: Vec<f64>,
     /// Weight of each row, if labels have weights (`1:0.3`).
     pub weights: Option<Vec<f32>>,
+    /// Query of each row, if the lines have `qid`.
+    pub queries: Option<Vec<u64>>,
     /// Start offset of each row's entries, followed by the end of the last row.
     pub row_ptr: Vec<usize>,
     /// Feature index of each entry, ascending within a row.
@@ -48,6 +50,7 @@ impl Rows {
         let mut rows = Self {
             labels: Vec::new(),
             weights: None,
+            queries: None,
             row_ptr: vec![0],
             columns: Vec::new(),
             values: Vec::new(),

@@ -1,6 +1,7 @@
-//! LightGBM text models, as written by `save_model`. Spec: `spec/model.md#lightgbm`.
+//! LightGBM models: text, as written by `save_model`, and the JSON of `dump_model`. Spec: `spec/model.md#lightgbm`.
 //!
-//! [`Model::parse`] returns the lists of the file with their lengths checked; it does not interpret them.
+//! [`Model::parse`] returns the lists of a text file with their lengths checked; it does not interpret them.
+//! [`Model::to_text`] and [`Model::to_dump`] write them.
 //!
 //! ```
 //! let text = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\
@@ -12,10 +13,12 @@
 //! # Ok::<(), bitgrain_formats::lightgbm::LightgbmError>(())
 //! ```
 
+mod dump;
 mod error;
 mod list;
 mod model;
 mod tree;
+mod write;
 
 pub use error::LightgbmError;
 pub use model::Model;

@@ -1,14 +1,20 @@
 //! `Catalog`: the files of a store in object storage, and the objects they consist of. Spec: `spec/objects.md`.
 
+use super::SegmentError;
 use super::cursor::Cursor;
-use super::{SegmentError, VERSION};
-use crate::crc::crc32c;
+use super::signed::SignedFile;
 
-const MAGIC: [u8; 8] = *b"BGCATLG\0";
 const WHAT: &str = "catalog";
 /// Size in bytes of the part before the lists.
 const FIXED: usize = 64;
-const CRC: usize = 4;
+const FILE: SignedFile = SignedFile {
+    magic: *b"BGCATLG\0",
+    what: WHAT,
+    whole: "the catalog",
+    start: "catalog version or flags",
+    fixed: FIXED,
+    last_state: 0,
+};
 
 /// Files of a store in object storage. Catalogs are numbered consecutively; the one with the highest number is current.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -86,10 +92,7 @@ impl Catalog {
         if self.files.windows(2).any(|pair| pair[0].name >= pair[1].name) {
             return Err(SegmentError::Unwritable { what: "the files of a catalog", must: "sorted by name" });
         }
-        let mut out = Vec::with_capacity(FIXED + self.files.iter().map(|file| file.tail.len() + 64).sum::<usize>());
-        out.extend_from_slice(&MAGIC);
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&0_u16.to_le_bytes());
+        let mut out = FILE.begin(0, FIXED + self.files.iter().map(|file| file.tail.len() + 64).sum::<usize>());
         for len in [self.files.len(), self.dead.len(), self.fences.len()] {
             out.extend_from_slice(&count(len)?.to_le_bytes());
         }
@@ -119,9 +122,7 @@ impl Catalog {
             out.extend_from_slice(&fence.number.to_le_bytes());
             out.extend_from_slice(&fence.time.to_le_bytes());
         }
-        let crc = crc32c(&out);
-        out.extend_from_slice(&crc.to_le_bytes());
-        Ok(out)
+        Ok(SignedFile::finish(out))
     }
 
     /// Reads a catalog that fills `bytes`.
@@ -130,27 +131,7 @@ impl Catalog {
     /// Returns [`SegmentError::Truncated`], [`SegmentError::Foreign`], [`SegmentError::Checksum`],
     /// [`SegmentError::FutureVersion`] or [`SegmentError::Value`].
     pub fn parse(bytes: &[u8]) -> Result<Self, SegmentError> {
-        let mut cursor = Cursor::new(bytes, 0);
-        let found = cursor.array(WHAT)?;
-        if found != MAGIC {
-            return Err(SegmentError::Foreign { what: WHAT, found });
-        }
-        let needed = (FIXED + CRC) as u64;
-        let short = SegmentError::Truncated { what: WHAT, offset: 0, needed, left: bytes.len() as u64 };
-        let (signed, sum) = bytes.split_last_chunk::<CRC>().filter(|(signed, _)| signed.len() >= FIXED).ok_or(short)?;
-        let (stored, computed) = (u32::from_le_bytes(*sum), crc32c(signed));
-        if stored != computed {
-            return Err(SegmentError::Checksum { what: "the catalog", offset: 0, stored, computed });
-        }
-        let found = cursor.u16(WHAT)?;
-        if found > VERSION {
-            return Err(SegmentError::FutureVersion { what: WHAT, found, known: VERSION });
-        }
-        let flags = cursor.u16(WHAT)?;
-        if found == 0 || flags != 0 {
-            return Err(SegmentError::Value { what: "catalog version or flags", offset: 8 });
-        }
-        let mut cursor = Cursor::new(&signed[12..], 12);
+        let (_, mut cursor) = FILE.open(bytes)?;
         let (files, dead, fences) = (cursor.u32(WHAT)?, cursor.u32(WHAT)?, cursor.u32(WHAT)?);
         let writer = cursor.array(WHAT)?;
         let (number, epoch, time) = (cursor.u64(WHAT)?, cursor.u64(WHAT)?, cursor.u64(WHAT)?);

@@ -52,7 +52,8 @@ impl Encoding {
     }
 
     /// Returns the size of `count` values in bytes.
-    pub(super) const fn bytes(self, count: usize) -> usize {
+    #[must_use]
+    pub const fn bytes(self, count: usize) -> usize {
         match self {
             Self::Raw => count.saturating_mul(4),
             Self::Half => count.saturating_mul(2),

@@ -1,20 +1,26 @@
 //! `Manifest`: list of the segments of a store.
 
+use super::SegmentError;
 use super::cursor::Cursor;
-use super::{SegmentError, VERSION};
-use crate::crc::crc32c;
+use super::signed::{CRC, SignedFile};
 
-const MAGIC: [u8; 8] = *b"BGMANIF\0";
 const WHAT: &str = "manifest";
 /// Size in bytes of the part before the list.
 const FIXED: usize = 68;
+const FILE: SignedFile = SignedFile {
+    magic: *b"BGMANIF\0",
+    what: WHAT,
+    whole: "the manifest",
+    start: "manifest version or state",
+    fixed: FIXED,
+    last_state: CLOSED,
+};
 /// Size in bytes of a list entry.
 const LISTED: usize = 20;
 /// State of a log that may have been written to.
 const OPEN: u16 = 0;
 /// State of a log that was closed.
 const CLOSED: u16 = 1;
-const CRC: usize = 4;
 
 /// Manifest entry of a sealed segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,18 +77,13 @@ impl Manifest {
                 return Err(SegmentError::Unwritable { what: "the last log segment", must: "one of the log" });
             }
         };
-        let mut out = Vec::with_capacity(FIXED + len * LISTED + CRC);
-        out.extend_from_slice(&MAGIC);
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&state.to_le_bytes());
+        let mut out = FILE.begin(state, FIXED + len * LISTED + CRC);
         out.extend_from_slice(&count.to_le_bytes());
         out.extend_from_slice(&self.store);
         out.extend_from_slice(&self.number.to_le_bytes());
         out.extend_from_slice(&self.log_from.to_le_bytes());
         [last].iter().chain(&self.compacted).for_each(|segment| segment.write(&mut out));
-        let crc = crc32c(&out);
-        out.extend_from_slice(&crc.to_le_bytes());
-        Ok(out)
+        Ok(SignedFile::finish(out))
     }
 
     /// Reads a manifest that fills `bytes`.
@@ -91,28 +92,9 @@ impl Manifest {
     /// Returns [`SegmentError::Truncated`], [`SegmentError::Foreign`], [`SegmentError::Checksum`],
     /// [`SegmentError::FutureVersion`], [`SegmentError::Value`] or [`SegmentError::Length`].
     pub fn parse(bytes: &[u8]) -> Result<Self, SegmentError> {
-        let mut cursor = Cursor::new(bytes, 0);
-        let found = cursor.array(WHAT)?;
-        if found != MAGIC {
-            return Err(SegmentError::Foreign { what: WHAT, found });
-        }
-        let needed = (FIXED + CRC) as u64;
-        let short = SegmentError::Truncated { what: WHAT, offset: 0, needed, left: bytes.len() as u64 };
-        let (signed, sum) = bytes.split_last_chunk::<CRC>().filter(|(signed, _)| signed.len() >= FIXED).ok_or(short)?;
-        let (stored, computed) = (u32::from_le_bytes(*sum), crc32c(signed));
-        if stored != computed {
-            return Err(SegmentError::Checksum { what: "the manifest", offset: 0, stored, computed });
-        }
-        let found = cursor.u16(WHAT)?;
-        if found > VERSION {
-            return Err(SegmentError::FutureVersion { what: WHAT, found, known: VERSION });
-        }
-        let state = cursor.u16(WHAT)?;
-        if found == 0 || state > CLOSED {
-            return Err(SegmentError::Value { what: "manifest version or state", offset: 8 });
-        }
+        let (state, mut cursor) = FILE.open(bytes)?;
         let count = u64::from(cursor.u32(WHAT)?);
-        let (expected, found) = (needed + count * LISTED as u64, bytes.len() as u64);
+        let (expected, found) = ((FIXED + CRC) as u64 + count * LISTED as u64, bytes.len() as u64);
         if found != expected {
             return Err(SegmentError::Length { what: "the manifest", offset: 0, expected, found });
         }

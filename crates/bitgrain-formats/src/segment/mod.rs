@@ -50,6 +50,7 @@ mod reconstruct;
 mod record;
 mod records;
 mod shape;
+mod signed;
 mod tensor;
 mod trailer;
 mod usage;

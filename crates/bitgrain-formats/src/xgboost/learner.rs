@@ -44,16 +44,16 @@ pub struct Learner {
 /// Sizes and base score, as quoted numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LearnerParam {
-    base_score: String,
+    pub(super) base_score: String,
     #[serde(default)]
-    num_class: String,
-    num_feature: String,
+    pub(super) num_class: String,
+    pub(super) num_feature: String,
     #[serde(default)]
-    num_target: String,
+    pub(super) num_target: String,
 }
 
-/// Objective with the parameters that affect predictions.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// Objective with the parameters that affect predictions, and those without which XGBoost does not load a model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Objective {
     /// Name, such as `binary:logistic`.
     pub name: String,
@@ -66,6 +66,15 @@ pub struct Objective {
     /// Parameter of `reg:pseudohubererror`.
     #[serde(default)]
     pub pseudo_huber_param: Attributes,
+    /// Parameters of `count:poisson`.
+    #[serde(default)]
+    pub poisson_regression_param: Attributes,
+    /// Parameters of `reg:squarederror`, `binary:logistic` and others.
+    #[serde(default)]
+    pub reg_loss_param: Attributes,
+    /// Parameters of `multi:softprob`.
+    #[serde(default)]
+    pub softmax_multiclass_param: Attributes,
 }
 
 /// Booster type and its trees.
@@ -157,6 +166,18 @@ impl Model {
 }
 
 impl LearnerParam {
+    /// Creates the parameters of a model: one base score for all outputs, numbers of classes (0 unless multiclass), features
+    /// and targets.
+    #[must_use]
+    pub fn new(base_score: f32, num_class: usize, num_feature: usize, num_target: usize) -> Self {
+        Self {
+            base_score: format!("{base_score:E}"),
+            num_class: num_class.to_string(),
+            num_feature: num_feature.to_string(),
+            num_target: num_target.to_string(),
+        }
+    }
+
     /// Returns the base scores: one number, or one per output.
     ///
     /// # Errors

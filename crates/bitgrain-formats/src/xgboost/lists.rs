@@ -80,6 +80,16 @@ impl<'de> Deserialize<'de> for Flags {
     }
 }
 
+/// Reads a list of f32. Numbers beyond their range are infinite: JSON cannot write an infinite threshold otherwise.
+pub(super) fn floats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f32>, D::Error> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "numbers are f32")]
+    let float = |number: Number| match number {
+        Number::Whole(whole) => whole as f32,
+        Number::Float(float) => float as f32,
+    };
+    Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(float).collect())
+}
+
 /// A quoted number.
 pub(super) fn number<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<T, XgboostError> {
     text.trim().parse().map_err(|_| XgboostError::Number { field, text: text.chars().take(40).collect() })

@@ -1,13 +1,15 @@
 //! XGBoost models in JSON and UBJSON, as written by `save_model`. Spec: `spec/model.md#xgboost`.
 //!
 //! [`Model::parse`] detects the encoding and returns the lists of the file with their lengths checked; it does not
-//! interpret them. `serde_json` reads JSON; our own deserializer reads UBJSON into the same structs.
+//! interpret them. `serde_json` reads JSON; our own deserializer reads UBJSON into the same structs. [`Model::to_json`]
+//! and [`Model::to_ubjson`] write them.
 
 mod error;
 mod learner;
 mod lists;
 mod tree;
 mod ubjson;
+mod write;
 
 pub use error::XgboostError;
 pub use learner::{Attributes, Booster, BoosterModel, Categories, Encoding, Learner, LearnerParam, Model, Objective};

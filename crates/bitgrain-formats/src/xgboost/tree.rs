@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::XgboostError;
-use super::lists::{Flags, number};
+use super::lists::{self, Flags, number};
 
 /// Lists of a tree. Lists that older versions lack are empty.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct Tree {
     /// Sizes of the tree.
     pub tree_param: TreeParam,
@@ -17,6 +17,7 @@ pub struct Tree {
     /// Feature index of each node.
     pub split_indices: Vec<u32>,
     /// Threshold of each node, or the value of a leaf.
+    #[serde(deserialize_with = "lists::floats")]
     pub split_conditions: Vec<f32>,
     #[serde(rename = "default_left")]
     flags: Flags,
@@ -47,14 +48,33 @@ pub struct Tree {
 }
 
 /// Sizes of a tree, as quoted numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct TreeParam {
     num_nodes: String,
     #[serde(default)]
     size_leaf_vector: String,
 }
 
+impl TreeParam {
+    /// Creates the sizes of a tree with one value per leaf.
+    #[must_use]
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { num_nodes: nodes.to_string(), size_leaf_vector: "1".into() }
+    }
+}
+
 impl Tree {
+    /// Creates a tree for a number of nodes, whose lists are empty.
+    #[must_use]
+    pub fn for_nodes(nodes: usize) -> Self {
+        Self { tree_param: TreeParam::new(nodes), ..Self::default() }
+    }
+
+    /// Sets whether missing values go left, for each node.
+    pub fn set_default_left(&mut self, flags: Vec<bool>) {
+        self.flags = Flags(flags);
+    }
+
     /// Whether missing values go left, for each node.
     #[must_use]
     pub fn default_left(&self) -> &[bool] {
