@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `table` | reads tables from CSV and libsvm files (feature `csv`) and from Parquet files (feature `table`) |
+//! | `table` | reads tables from CSV and libsvm files (feature `csv`) and from Parquet files (features `parquet`, and `table` with zstd) |
 //! | [`feature`] | bins raw columns: cuts, binning rules, four matrix layouts |
 //! | [`gradient`] | gradients in f32, or quantized to pairs of 8 or 4 bits |
 //! | [`objective`] | loss functions |
@@ -12,6 +12,7 @@
 //! | [`model`] | trained trees, the model file, import of LightGBM and XGBoost models |
 //! | [`predict`] | prediction |
 //! | [`explain`] | SHAP values, interactions, partial dependence |
+//! | [`report`] | HTML report of a training |
 //!
 //! The most common types are re-exported at the root:
 //!
@@ -27,9 +28,14 @@
 //!
 //! Work runs on the current rayon thread pool. Results do not depend on the number of threads.
 
+// Binned tables belong to `table` and train on mapped records by parts of `train` that nothing else calls.
+#![cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only the feature `csv` has binned tables"))]
+
+pub mod distributed;
 pub mod explain;
 pub mod feature;
 pub mod gradient;
+mod groups;
 mod math;
 pub mod metric;
 pub mod model;
@@ -38,12 +44,14 @@ pub mod objective;
 pub mod parameter;
 pub mod predict;
 mod random;
+pub mod report;
 mod samples;
 #[cfg(feature = "csv")]
 pub mod table;
 pub mod train;
 
 pub use feature::{Features, Quantizer, Schema};
+pub use groups::{GroupError, Groups};
 pub use metric::Metric;
 pub use model::Model;
 pub use objective::Objective;

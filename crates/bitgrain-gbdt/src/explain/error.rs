@@ -37,6 +37,39 @@ pub enum ExplainError {
         /// Number of features of the model.
         features: usize,
     },
+    /// A name that is not a feature of the model.
+    #[error("unknown feature `{name}`; the model has {}", shortened(known))]
+    UnknownFeature {
+        /// The name.
+        name: String,
+        /// Names of the model's features.
+        known: Vec<String>,
+    },
+    /// Another number of features than partial dependence takes.
+    #[error("partial dependence takes one feature or two different ones")]
+    FeatureCount,
+    /// A grid without values, or with too many.
+    #[error("a grid of {size} values per feature is not supported; it must have 1 to {most}")]
+    GridSize {
+        /// Number of values.
+        size: usize,
+        /// Maximum number.
+        most: usize,
+    },
+    /// Invalid percentiles of a grid.
+    #[error("invalid percentiles {from} and {to}; they must be ascending numbers from 0 to 1")]
+    Percentiles {
+        /// First percentile.
+        from: f64,
+        /// Second percentile.
+        to: f64,
+    },
+    /// A feature whose values are all missing.
+    #[error("column `{name}` has only missing values; pass the values of its grid")]
+    NoValues {
+        /// Name of the feature.
+        name: String,
+    },
     /// A result that does not fit into memory.
     #[error(
         "the result has {values} values per row for {rows} rows, which does not fit into memory; explain fewer rows"
@@ -50,4 +83,11 @@ pub enum ExplainError {
     /// Invalid features.
     #[error(transparent)]
     Invalid(#[from] FeatureError),
+}
+
+/// Lists the first names.
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let list = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{list} and {} more", names.len() - SHOWN) } else { list }
 }

@@ -213,7 +213,7 @@ fn check(model: &Model) -> Result<(), ExplainError> {
     Ok(())
 }
 
-fn check_count(model: &Model, features: &Features<'_>) -> Result<(), ExplainError> {
+pub(super) fn check_count(model: &Model, features: &Features<'_>) -> Result<(), ExplainError> {
     let (expected, found) = (model.n_inputs(), features.n_features());
     if expected == found { Ok(()) } else { Err(PredictError::FeatureCount { expected, found }.into()) }
 }

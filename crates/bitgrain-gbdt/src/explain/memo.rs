@@ -85,6 +85,11 @@ impl Table {
         }
         let (mut all, mut one) = (vec![0.0; n_answers << n], vec![0.0; n_answers]);
         let (mut shapley, mut ones) = (Shapley::default(), vec![0; n]);
+        if kind == Kind::Values && leaf.background.is_none() {
+            let rule = &rules[n.saturating_sub(1)];
+            shapley.add_table(&leaf.path.cover, leaf.path.value, rule, &mut all);
+            return Some(Self(all));
+        }
         for pattern in 0..1_usize << n {
             ones.iter_mut().enumerate().for_each(|(at, one)| *one = u8::from(pattern >> at & 1 == 1));
             one.fill(0.0);

@@ -46,6 +46,7 @@
 mod decisions;
 mod error;
 mod explainer;
+mod grid;
 mod memo;
 mod partial_dependence;
 mod paths;
@@ -54,4 +55,7 @@ mod shapley;
 
 pub use error::ExplainError;
 pub use explainer::Explainer;
-pub use partial_dependence::{PartialDependence, partial_dependence};
+pub use grid::{PartialGrid, feature_index};
+pub use partial_dependence::{PartialDependence, PartialOptions, partial_dependence};
+
+pub(crate) use grid::quantile;

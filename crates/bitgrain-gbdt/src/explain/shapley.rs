@@ -32,6 +32,47 @@ impl Shapley {
         }
     }
 
+    /// Adds the Shapley values of all patterns of `ones` to `table`: those of feature `i` start at `i << zeros.len()`, in
+    /// order of the patterns, whose bit `j` is `ones[j]`. The bits are those of [`add_values`](Self::add_values).
+    ///
+    /// The products before a feature depend on the lower bits of the pattern only, the products after it on the higher
+    /// bits, so that each is computed once instead of once per pattern.
+    pub(super) fn add_table(&mut self, zeros: &[f64], value: f64, rule: &Quadrature, table: &mut [f64]) {
+        let n = zeros.len();
+        // The products before feature `i` have `2^i` values and start at `2^i`; those from feature `i` on have
+        // `2^(n - i)` values and start there.
+        self.before.resize((1 << n).max(2), 1.0);
+        self.after.resize((1 << n).max(2), 1.0);
+        for &(point, weight) in &rule.points {
+            let factors =
+                |at: usize| [0, 1].map(|one| factor(Game { ones: &[one], zeros: &zeros[at..=at], value }, 0, point));
+            (self.before[1], self.after[1]) = (1.0, 1.0);
+            for at in 0..n.saturating_sub(1) {
+                let (lower, upper) = self.before.split_at_mut(2 << at);
+                for (half, factor) in upper.chunks_exact_mut(1 << at).zip(factors(at)) {
+                    half.iter_mut().zip(&lower[1 << at..]).for_each(|(out, before)| *out = before * factor);
+                }
+            }
+            for at in (1..n).rev() {
+                let (count, factors) = (1 << (n - at), factors(at));
+                let (lower, upper) = self.after.split_at_mut(count);
+                for (pair, after) in upper[..count].chunks_exact_mut(2).zip(&lower[count / 2..]) {
+                    (pair[0], pair[1]) = (after * factors[0], after * factors[1]);
+                }
+            }
+            for (at, answers) in table.chunks_exact_mut(1 << n).enumerate() {
+                let before = &self.before[1 << at..2 << at];
+                let after = &self.after[1 << (n - 1 - at)..];
+                let gains = [0.0 - zeros[at], 1.0 - zeros[at]].map(|difference| value * difference * weight);
+                for (answers, after) in answers.chunks_exact_mut(2 << at).zip(after) {
+                    for (half, gain) in answers.chunks_exact_mut(1 << at).zip(gains) {
+                        half.iter_mut().zip(before).for_each(|(out, before)| *out += gain * (before * after));
+                    }
+                }
+            }
+        }
+    }
+
     /// Adds the interaction value of each pair of features to `out`, a square matrix with both halves of a pair. The
     /// diagonal receives the Shapley value less the interactions of its feature.
     pub(super) fn add_interactions(&mut self, game: Game<'_>, rule: &Quadrature, out: &mut [f64]) {
@@ -113,6 +154,27 @@ mod tests {
                 for (feature, found) in found.iter().enumerate() {
                     let expected = by_definition(game, feature);
                     assert!((found - expected).abs() < 1e-14, "feature {feature} of {ones:?}: {found}, {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tables_have_the_bits_of_single_patterns() {
+        let zeros = [0.3, 0.0, 0.21, 1.0, 0.17, 0.77, 0.9, 0.01, 0.5];
+        for n in 1..=9 {
+            let (rule, zeros) = (Quadrature::for_degree(n - 1), &zeros[..n]);
+            let mut table = vec![0.0; n << n];
+            // Larger buffers of an earlier game must not matter.
+            let mut shapley = Shapley::default();
+            shapley.add_table(&[0.4; 10], 2.0, &rule, &mut vec![0.0; 10 << 10]);
+            shapley.add_table(zeros, -1.7, &rule, &mut table);
+            for pattern in 0..1_usize << n {
+                let ones: Vec<u8> = (0..n).map(|at| u8::from(pattern >> at & 1 == 1)).collect();
+                let mut expected = vec![0.0; n];
+                Shapley::default().add_values(Game { ones: &ones, zeros, value: -1.7 }, &rule, &mut expected);
+                for (at, expected) in expected.iter().enumerate() {
+                    assert_eq!(table[(at << n) + pattern].to_bits(), expected.to_bits(), "{at} of {ones:?}");
                 }
             }
         }

@@ -40,6 +40,13 @@ impl Categories {
         Self { codes: codes.into(), bins: bins.into() }
     }
 
+    /// Creates the bins of categories that a worker codes in its own way: `bins[code]` is the bin of its `code`.
+    pub(super) fn recoded(&self, bins: Vec<u32>) -> Self {
+        // An empty table would be taken for one that is too large.
+        let bins = if bins.is_empty() { vec![narrow(self.codes.len())] } else { bins };
+        Self { codes: self.codes.clone(), bins: bins.into() }
+    }
+
     pub(super) fn codes(&self) -> &[u32] {
         &self.codes
     }

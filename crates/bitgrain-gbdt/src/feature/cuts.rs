@@ -71,6 +71,20 @@ impl BinCuts {
         Ok(Self { bins: bins.into(), map: Arc::new(map) })
     }
 
+    /// Returns these cuts for a worker whose category codes differ: `codes[feature][code]` is the code here of its
+    /// `code`. Features without such codes keep theirs.
+    pub(super) fn recoded(&self, codes: &[Option<Vec<u32>>]) -> Self {
+        let recode = |(bins, codes): (&FeatureBins, &Option<Vec<u32>>)| match (bins, codes) {
+            (FeatureBins::Categories(categories), Some(codes)) => {
+                let bin =
+                    |code: &u32| narrow(categories.codes().binary_search(code).unwrap_or(categories.codes().len()));
+                FeatureBins::Categories(categories.recoded(codes.iter().map(bin).collect()))
+            }
+            (bins, _) => bins.clone(),
+        };
+        Self { bins: self.bins.iter().zip(codes).map(recode).collect(), map: Arc::clone(&self.map) }
+    }
+
     /// Kind of a feature.
     #[must_use]
     pub fn kind(&self, feature: usize) -> FeatureKind {

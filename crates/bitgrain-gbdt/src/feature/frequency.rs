@@ -67,6 +67,13 @@ impl Frequencies {
         counted
     }
 
+    /// Takes the weight of each code.
+    pub(super) fn of_weights(weights: impl Iterator<Item = f64>) -> Self {
+        let mut counted = Self::default();
+        (0..).zip(weights).filter(|(_, weight)| *weight > 0.0).for_each(|(code, w)| *counted.of_code(code) = w);
+        counted
+    }
+
     /// Counts a value. NaN and negative values are missing and are not counted.
     pub(super) fn add(&mut self, row: usize, value: f32, weight: f64) {
         match code(value) {
@@ -85,6 +92,20 @@ impl Frequencies {
             self.table.resize((at + 1).next_power_of_two(), 0.0);
         }
         &mut self.table[at]
+    }
+
+    /// Returns the codes with their weights, ascending.
+    pub(super) fn entries(&self) -> Vec<(u32, f64)> {
+        let table = (0..).zip(self.table.iter().copied()).filter(|entry| entry.1 > 0.0);
+        let mut entries: Vec<(u32, f64)> =
+            table.chain(self.others.iter().map(|(code, weight)| (*code, *weight))).collect();
+        entries.sort_unstable_by_key(|entry| entry.0);
+        entries
+    }
+
+    /// Adds the weight of a code on another worker.
+    pub(super) fn add_weight(&mut self, code: u32, weight: f64) {
+        *self.of_code(code) += weight;
     }
 
     /// Returns the first row whose value is not a category code, with the value.

@@ -60,9 +60,12 @@ mod rows;
 mod sample;
 mod schema;
 mod seen;
+mod shared;
 mod sorted;
 mod source;
 mod sparse;
+mod stored;
+mod stream;
 mod tile;
 mod transpose;
 mod weights;
@@ -84,6 +87,12 @@ pub use matrix::{BinLayout, BinStorage, QuantizedMatrix};
 pub use quantizer::Quantizer;
 pub use rows::BinRows;
 pub use schema::Schema;
+
+pub(crate) use shared::{SharedCuts, shared_cuts};
 pub(crate) use source::{BinEntries, BinSource};
 pub use sparse::Absent;
 pub(crate) use sparse::ByFeature;
+#[cfg(feature = "csv")]
+pub(crate) use stored::{cuts_of, stored_features};
+#[cfg(feature = "csv")]
+pub(crate) use stream::{CutStream, StreamColumn, StreamKind, Streamed};

@@ -33,18 +33,18 @@ pub(super) fn in_need_of_f64(
 
 /// Precision of the finite values of a feature.
 #[derive(Debug, Clone, Copy, Default)]
-struct Digits {
+pub(super) struct Digits {
     /// Whether any value is not exact in f32.
-    rounds: bool,
+    pub(super) rounds: bool,
     /// Whether any value is not an integer.
-    fractions: bool,
+    pub(super) fractions: bool,
 }
 
 impl Digits {
     /// Rows scanned together: they stay in cache while one feature after another is scanned.
     const ROWS: usize = 1024;
 
-    fn of(dense: &Dense<'_>, features: &[usize], n_rows: usize) -> Vec<Self> {
+    pub(super) fn of(dense: &Dense<'_>, features: &[usize], n_rows: usize) -> Vec<Self> {
         let starts: Vec<usize> = (0..n_rows).step_by(Self::ROWS).collect();
         let none = || vec![Self::default(); features.len()];
         let add = |mut digits: Vec<Self>, &start: &usize| {
@@ -64,10 +64,19 @@ impl Digits {
 }
 
 /// Returns whether one f32 stands for different values that make up at least half a bin.
-#[expect(clippy::cast_precision_loss, reason = "at most `PROBES` values")]
 fn merges(dense: &Dense<'_>, feature: usize, n_rows: usize, bins: usize) -> bool {
-    let rows = (0..n_rows).step_by(n_rows.div_ceil(PROBES).max(1));
-    let mut probe: Vec<f64> = rows.map(|row| dense.value_f64(row, feature)).filter(|v| v.is_finite()).collect();
+    merges_probe(probed(n_rows).map(|row| dense.value_f64(row, feature)).collect(), bins)
+}
+
+/// Returns the rows whose values tell whether f32 merges values.
+pub(super) fn probed(n_rows: usize) -> impl Iterator<Item = usize> {
+    (0..n_rows).step_by(n_rows.div_ceil(PROBES).max(1))
+}
+
+/// Returns whether one f32 stands for different values of the probed rows that make up at least half a bin.
+#[expect(clippy::cast_precision_loss, reason = "at most `PROBES` values")]
+pub(super) fn merges_probe(mut probe: Vec<f64>, bins: usize) -> bool {
+    probe.retain(|value| value.is_finite());
     probe.sort_unstable_by(f64::total_cmp);
     let heavy = share(probe.len() as f64, 2 * bins).max(MERGED as f64);
     let is_merged = |run: &[f64]| run.len() as f64 >= heavy && run[0] != run[run.len() - 1];
@@ -85,10 +94,19 @@ pub(super) fn precise_cuts(
 ) -> Vec<f64> {
     let value = |row: usize| dense.value_f64(row, feature) + 0.0; // -0 + 0 is +0
     if let Some(values) = few((0..n_rows).filter(|&row| weights.counts(row)).map(value), bins) {
-        return values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
+        return between_f64(&values);
     }
-    let rows = sample.iter().map(|&row| (value(row), weights.of(row))).filter(|(value, _)| !value.is_nan());
-    let mut rows: Vec<(f64, f32)> = rows.collect();
+    quantiles_f64(sample.iter().map(|&row| (value(row), weights.of(row))).collect(), bins)
+}
+
+/// Returns one bin per value of an ascending list.
+pub(super) fn between_f64(values: &[f64]) -> Vec<f64> {
+    values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect()
+}
+
+/// Returns the cuts of at most `bins` bins of about equal weight between values with their weights.
+pub(super) fn quantiles_f64(mut rows: Vec<(f64, f32)>, bins: usize) -> Vec<f64> {
+    rows.retain(|(value, _)| !value.is_nan());
     // Sort by weight, too: the sum of a run then does not depend on the order of equal values.
     rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let runs: Vec<&[(f64, f32)]> = rows.chunk_by(|a, b| a.0 == b.0).collect();
@@ -97,7 +115,7 @@ pub(super) fn precise_cuts(
 }
 
 /// Returns the distinct values in ascending order, or `None` if there are more than `limit`.
-fn few(values: impl Iterator<Item = f64>, limit: usize) -> Option<Vec<f64>> {
+pub(super) fn few(values: impl Iterator<Item = f64>, limit: usize) -> Option<Vec<f64>> {
     let mut seen = HashSet::new();
     for value in values.filter(|value| !value.is_nan()) {
         seen.insert(value.to_bits());

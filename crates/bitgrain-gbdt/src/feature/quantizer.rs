@@ -43,7 +43,7 @@ pub struct Quantizer {
 }
 
 /// Minimum bin limit of categorical features: as many bins as fit a byte.
-const CATEGORY_BINS: u32 = 256;
+pub(super) const CATEGORY_BINS: u32 = 256;
 
 impl Default for Quantizer {
     /// 256 bins, which fit a byte; a sample of 200,000 rows; seed 0.
@@ -87,6 +87,10 @@ impl Quantizer {
 
     pub(crate) fn sample_rows(&self) -> usize {
         self.sample_rows
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Computes the cuts or categories of every feature. Rows count by their weight (default 1). Values in rows of
@@ -142,7 +146,7 @@ impl Quantizer {
     }
 
     /// Number of value bins of a numeric feature.
-    fn value_bins(&self, missing: bool) -> usize {
+    pub(super) fn value_bins(&self, missing: bool) -> usize {
         (self.max_bin - u32::from(missing)) as usize
     }
 }
@@ -153,6 +157,6 @@ fn checked(name: &str, value: impl Into<ParameterValue>) -> Result<(), Parameter
 }
 
 /// Returns one bin per value of an ascending list.
-fn between(values: &[f32]) -> FeatureBins {
+pub(super) fn between(values: &[f32]) -> FeatureBins {
     FeatureBins::Cuts(values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect())
 }

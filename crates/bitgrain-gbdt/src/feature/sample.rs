@@ -25,14 +25,7 @@ pub(super) struct Sample<'a> {
 
 impl<'a> Sample<'a> {
     pub(super) fn new(features: &'a Features<'a>, weights: Weights<'a>, count: usize, seed: u64) -> Self {
-        let n_rows = features.n_rows();
-        let rows = if weights.are_equal() {
-            sample(n_rows, count, seed)
-        } else {
-            let counted: Vec<usize> = (0..n_rows).filter(|&row| weights.counts(row)).collect();
-            sample(counted.len(), count, seed).into_iter().map(|at| counted[at]).collect()
-        };
-        Self { features, weights, rows }
+        Self { features, weights, rows: sampled_rows(features.n_rows(), weights, count, seed) }
     }
 
     pub(super) fn rows(&self) -> &[usize] {
@@ -62,10 +55,7 @@ impl<'a> Sample<'a> {
     }
 
     fn dense_cuts(&self, values: &[f32], bins: usize) -> Vec<f32> {
-        if self.weights.are_equal() {
-            return rank_cuts(&sorted_keys(values), bins);
-        }
-        cuts(&self.weighted(values, &self.rows), bins)
+        sampled_cuts(values, &self.rows, self.weights, bins)
     }
 
     /// Returns the stored values, plus a zero that stands for all absent values.
@@ -87,8 +77,25 @@ impl<'a> Sample<'a> {
     }
 }
 
+/// Returns the rows of the sample, ascending: `count` of the rows with a nonzero weight.
+pub(super) fn sampled_rows(n_rows: usize, weights: Weights<'_>, count: usize, seed: u64) -> Vec<usize> {
+    if weights.are_equal() {
+        return sample(n_rows, count, seed);
+    }
+    let counted: Vec<usize> = (0..n_rows).filter(|&row| weights.counts(row)).collect();
+    sample(counted.len(), count, seed).into_iter().map(|at| counted[at]).collect()
+}
+
+/// Returns the cuts of a dense feature from its values in the rows of the sample.
+pub(super) fn sampled_cuts(values: &[f32], rows: &[usize], weights: Weights<'_>, bins: usize) -> Vec<f32> {
+    if weights.are_equal() {
+        return rank_cuts(&sorted_keys(values), bins);
+    }
+    cuts(&sorted_with_weights(values, rows.iter().map(|&row| weights.of(row))), bins)
+}
+
 /// Returns `count` distinct rows in ascending order, or all rows if there are no more.
-fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
+pub(super) fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
     if count >= n_rows {
         return (0..n_rows).collect();
     }

@@ -71,12 +71,12 @@ impl Seen {
         all.into_iter().map(finish).collect()
     }
 
-    fn nothing(limit: usize) -> Self {
+    pub(super) fn nothing(limit: usize) -> Self {
         Self { missing: false, distinct: Some(Distinct::new(limit)) }
     }
 
     /// Adds values with their row indices.
-    fn add(&mut self, values: &[f32], rows: impl Iterator<Item = usize>, weights: Weights<'_>) {
+    pub(super) fn add(&mut self, values: &[f32], rows: impl Iterator<Item = usize>, weights: Weights<'_>) {
         // No early exit: without a branch the compiler vectorizes the loop.
         self.missing |= values.iter().fold(false, |any, value| any | value.is_nan());
         if weights.are_equal() {
@@ -102,6 +102,20 @@ impl Seen {
             None => self.distinct = None,
         }
         self
+    }
+
+    /// Returns whether a value is missing, and the distinct values if they are within the limit, in arbitrary order.
+    pub(super) fn parts(&self) -> (bool, Option<Vec<f32>>) {
+        (self.missing, self.distinct.as_ref().map(|distinct| distinct.values().collect()))
+    }
+
+    /// Adds the parts of another worker's rows.
+    pub(super) fn add_parts(&mut self, missing: bool, distinct: Option<Vec<f32>>) {
+        self.missing |= missing;
+        match distinct {
+            Some(values) => self.insert(values.into_iter()),
+            None => self.distinct = None,
+        }
     }
 
     /// Returns the distinct values in ascending order if there are at most `limit`.

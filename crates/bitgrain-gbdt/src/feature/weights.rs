@@ -26,6 +26,11 @@ impl<'a> Weights<'a> {
         Ok(Self(Some(weights)))
     }
 
+    /// Wraps weights that were checked; unlike those of [`new`](Self::new), all may be 0.
+    pub(super) fn checked(weights: Option<&'a [f32]>) -> Self {
+        Self(weights)
+    }
+
     pub(super) fn are_equal(self) -> bool {
         self.0.is_none()
     }

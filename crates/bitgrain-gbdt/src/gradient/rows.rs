@@ -32,8 +32,8 @@ pub(crate) trait GradientRows: Gradients + Send + Sync {
     /// Sets the step sizes that pairs are encoded with.
     fn set_steps(&mut self, steps: &Steps);
 
-    /// Encodes gradients and hessians into `out`; `first` is the row index of the first one, which seeds its rounding.
-    fn encode(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Self::Pair]);
+    /// Encodes gradients and hessians into `out`; `rows` are their row indices, which seed the rounding.
+    fn encode(steps: &Steps, rows: &[u32], grads: &[f32], hess: &[f32], out: &mut [Self::Pair]);
 }
 
 /// Unquantized gradients: eight bytes per row.
@@ -120,7 +120,7 @@ impl GradientRows for GradientsF32 {
 
     fn set_steps(&mut self, _steps: &Steps) {}
 
-    fn encode(_steps: &Steps, _first: usize, grads: &[f32], hess: &[f32], out: &mut [PairF32]) {
+    fn encode(_steps: &Steps, _rows: &[u32], grads: &[f32], hess: &[f32], out: &mut [PairF32]) {
         let pairs = grads.iter().zip(hess).map(|(&grad, &hess)| PairF32 { grad, hess });
         out.iter_mut().zip(pairs).for_each(|(out, pair)| *out = pair);
     }
@@ -141,8 +141,8 @@ impl GradientRows for GradientsPair8 {
         (self.grad_step, self.hess_step) = steps.rounded();
     }
 
-    fn encode(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair8]) {
-        steps.round(grads, hess, first, out);
+    fn encode(steps: &Steps, rows: &[u32], grads: &[f32], hess: &[f32], out: &mut [Pair8]) {
+        steps.round(grads, hess, rows, out);
     }
 }
 
@@ -161,15 +161,14 @@ impl GradientRows for GradientsPair4 {
         (self.grad_step, self.hess_step) = steps.rounded();
     }
 
-    fn encode(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair4]) {
+    fn encode(steps: &Steps, rows: &[u32], grads: &[f32], hess: &[f32], out: &mut [Pair4]) {
         // Convert in chunks, so that the intermediate 8-bit codes stay in L1.
         const SOME: usize = 256;
         let mut codes = [Pair8::default(); SOME];
-        for (at, ((grads, hess), out)) in
-            grads.chunks(SOME).zip(hess.chunks(SOME)).zip(out.chunks_mut(SOME)).enumerate()
-        {
+        let inputs = grads.chunks(SOME).zip(hess.chunks(SOME)).zip(rows.chunks(SOME));
+        for (((grads, hess), rows), out) in inputs.zip(out.chunks_mut(SOME)) {
             let codes = &mut codes[..out.len()];
-            steps.round(grads, hess, first + at * SOME, codes);
+            steps.round(grads, hess, rows, codes);
             codes.iter().zip(out).for_each(|(codes, out)| *out = Pair4::new(codes.grad, codes.hess));
         }
     }

@@ -17,6 +17,11 @@ impl Codes {
     /// No quantization.
     pub(crate) const NONE: Self = Self { grad: 0, hess: 0 };
 
+    /// Largest gradient and hessian code.
+    pub(crate) fn largest(self) -> (u64, u64) {
+        (u64::from(self.grad.unsigned_abs()), u64::from(self.hess))
+    }
+
     /// Reduces the codes so that integer sums over `n_rows` rows fit 32 bits.
     pub(crate) fn for_rows(self, n_rows: usize) -> Self {
         let fits = |most: usize| most / n_rows.max(1);
@@ -53,9 +58,19 @@ impl Steps {
             grad_max: codes.grad,
             hess_max: codes.hess,
             seed,
+            first_row: 0,
         };
         let real = |step: f64| if step > 0.0 { step } else { 1.0 };
         Self { kernel, grad_step: real(step(max_grad, grad_max)), hess_step: real(step(max_hess, hess_max)) }
+    }
+
+    /// Sets the number of rows before those of this process, which counts in the seeds of the rounding.
+    #[must_use]
+    pub(crate) fn after(mut self, rows: u64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "seeds use the row index modulo 2^32")]
+        let first_row = rows as u32;
+        self.kernel.first_row = first_row;
+        self
     }
 
     /// Gradient value of code 1.
@@ -74,11 +89,9 @@ impl Steps {
         (self.grad_step as f32, self.hess_step as f32)
     }
 
-    /// Quantizes gradients and hessians into `out`; `first` is the row index of the first one, which seeds its
-    /// rounding.
-    pub(crate) fn round(&self, grads: &[f32], hess: &[f32], first: usize, out: &mut [Pair8]) {
-        #[expect(clippy::cast_possible_truncation, reason = "row indices fit 32 bits")]
-        let rounded = round_pairs(Backend::best(), &self.kernel, grads, hess, first as u32, out);
+    /// Quantizes gradients and hessians into `out`; `rows` are their row indices, which seed the rounding.
+    pub(crate) fn round(&self, grads: &[f32], hess: &[f32], rows: &[u32], out: &mut [Pair8]) {
+        let rounded = round_pairs(Backend::best(), &self.kernel, grads, hess, rows, out);
         debug_assert!(rounded.is_ok(), "{rounded:?}");
     }
 }

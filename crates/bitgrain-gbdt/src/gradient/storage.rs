@@ -3,6 +3,7 @@
 use super::rows::GradientRows;
 use super::steps::{Codes, Steps};
 use super::{GradientPrecision, Gradients, GradientsF32, GradientsPair4, GradientsPair8};
+use crate::narrow::narrow;
 
 /// Gradients in one of the precisions. Each variant is the type that training uses, with the same encoding.
 ///
@@ -90,7 +91,8 @@ impl Gradients for GradientStorage {
 /// Encodes gradients the way training does.
 fn kept<G: GradientRows>(steps: &Steps, grads: &[f32], hess: &[f32]) -> G {
     let mut rows = G::zeros(grads.len());
-    G::encode(steps, 0, grads, hess, rows.pairs_mut());
+    let indices: Vec<u32> = (0..narrow(grads.len())).collect();
+    G::encode(steps, &indices, grads, hess, rows.pairs_mut());
     rows.set_steps(steps);
     rows
 }

@@ -89,6 +89,34 @@ pub enum MetricError {
         /// Number of predicted classes.
         classes: usize,
     },
+    /// Data without queries, for a metric that ranks the rows of a query.
+    #[error("missing queries: `{metric}` ranks the rows of a query; pass the group of each row")]
+    NoGroups {
+        /// Name of the metric.
+        metric: String,
+    },
+    /// Queries of another number of rows.
+    #[error("groups of {grouped} rows for {rows} rows; pass the group of each row")]
+    GroupRows {
+        /// Number of rows of the groups.
+        grouped: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A class without rows, for a metric that compares all classes.
+    #[error("`{metric}` needs rows of every class; no row of class {class} has a weight above 0")]
+    MissingClass {
+        /// Name of the metric.
+        metric: &'static str,
+        /// First class without rows.
+        class: usize,
+    },
+    /// Survival times without a pair that can be compared.
+    #[error("`{metric}` needs an event and a later time; all rows are censored or have the same time")]
+    NoPairs {
+        /// Name of the metric.
+        metric: &'static str,
+    },
     /// Rows of one class only, for a metric that compares two.
     #[error("`{metric}` needs rows of classes 0 and 1; no row of class {missing} has a weight above 0")]
     OneClass {

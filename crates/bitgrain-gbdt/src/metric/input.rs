@@ -1,8 +1,8 @@
 //! `MetricInput`: predictions with their targets and weights.
 
 use super::MetricError;
-use crate::SampleError;
 use crate::samples::{check_weights, is_weight};
+use crate::{Groups, SampleError};
 
 /// Predictions with their targets and weights.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,8 @@ pub struct MetricInput<'a> {
     /// Predictions (after the link function), grouped by output: all rows of the first class, then all rows of the
     /// second.
     pub predictions: &'a [f64],
+    /// Queries of the rows, for metrics that rank.
+    pub groups: Option<&'a Groups>,
 }
 
 impl MetricInput<'_> {

@@ -5,6 +5,7 @@ use std::fmt;
 use super::{ErrorRate, Logloss, MetricError, MetricInput, MultiLogloss, PoissonDeviance, Rmse};
 use crate::model::Link;
 use crate::objective::Objective;
+use crate::parameter::Params;
 
 /// Evaluation metric. Built-in metrics are created by name; implement this trait for custom ones.
 pub trait Metric: Send + Sync {
@@ -13,6 +14,14 @@ pub trait Metric: Send + Sync {
 
     /// Returns whether larger values are better.
     fn higher_is_better(&self) -> bool;
+
+    /// Returns whether the metric needs the queries of the rows.
+    fn needs_groups(&self) -> bool {
+        false
+    }
+
+    /// Takes the parameters of a training before its first round.
+    fn prepare(&mut self, _params: &Params) {}
 
     /// Evaluates predictions.
     ///

@@ -1,8 +1,10 @@
 //! Lookup of metrics by name, including the names of other libraries.
 
 use super::{
-    Auc, AveragePrecision, ErrorRate, GammaDeviance, Huber, Logloss, Mae, Mape, Metric, MetricError, Mse,
-    MultiErrorRate, MultiLogloss, NameEntry, Pinball, PoissonDeviance, R2, Rmse, TweedieDeviance,
+    Auc, AucMu, AveragePrecision, BalancedAccuracy, Brier, Concordance, CrossEntropy, ErrorRate, GammaDeviance, Huber,
+    Logloss, Mae, Mape, MeanAveragePrecision, MeanReciprocalRank, Metric, MetricError, Mse, MultiErrorRate,
+    MultiLogloss, NameEntry, Ndcg, Pinball, PoissonDeviance, Precision, R2, Recall, Rmse, TweedieDeviance,
+    cutoff::Cutoff,
 };
 use crate::objective::{self, ObjectiveError, Quantile, Tweedie, found};
 
@@ -10,12 +12,22 @@ const fn plain(name: &'static str, aliases: &'static [&'static str], about: &'st
     NameEntry { name, parameter: None, aliases, about }
 }
 
+/// Entry of a metric that ranks the rows of a query.
+const fn of_queries(name: &'static str, aliases: &'static [&'static str], about: &'static str) -> NameEntry {
+    NameEntry { name, parameter: Some("number of first rows after @ (ndcg@10), default all"), aliases, about }
+}
+
 /// Built-in metrics.
 pub const NAMES: &[NameEntry] = &[
     plain("rmse", &["l2_root", "root_mean_squared_error"], "root mean squared error"),
     plain("mse", &["l2", "mean_squared_error"], "mean squared error"),
     plain("mae", &["l1", "mean_absolute_error"], "mean absolute error"),
-    plain("mape", &["mean_absolute_percentage_error"], "mean absolute percentage error"),
+    NameEntry {
+        name: "mape",
+        parameter: Some("smallest divisor above 0, default 2.2e-16"),
+        aliases: &["mean_absolute_percentage_error"],
+        about: "mean absolute percentage error",
+    },
     plain("r2", &["r_squared"], "coefficient of determination"),
     NameEntry {
         name: "huber",
@@ -38,19 +50,31 @@ pub const NAMES: &[NameEntry] = &[
         about: "mean Tweedie deviance",
     },
     plain("logloss", &["binary_logloss", "log_loss"], "mean negative log-likelihood of two classes"),
+    plain("cross_entropy", &["xentropy"], "mean cross-entropy of targets from 0 to 1"),
+    plain("brier", &["brier_score_loss"], "mean squared error of probabilities of two classes"),
     plain("error", &["binary_error"], "share of misclassified rows, two classes"),
     plain("auc", &["roc_auc"], "area under the ROC curve"),
     plain("average_precision", &["pr_auc", "pr-auc", "aucpr"], "area under the precision-recall curve"),
     plain("multi_logloss", &["mlogloss"], "mean negative log-likelihood of several classes"),
     plain("multi_error", &["merror"], "share of misclassified rows, several classes"),
+    plain("auc_mu", &[], "mean area under the ROC curve of all pairs of classes"),
+    plain("balanced_accuracy", &["balanced_accuracy_score"], "mean share of correct rows per class"),
+    plain("concordance", &["c_index"], "share of pairs of survival times in the predicted order"),
+    of_queries("ndcg", &[], "normalized discounted cumulative gain of queries"),
+    of_queries("map", &["mean_average_precision"], "mean average precision of queries"),
+    of_queries("mrr", &["mean_reciprocal_rank"], "mean reciprocal rank of the first relevant row of queries"),
+    of_queries("precision", &["pre"], "share of relevant rows among the first rows of queries"),
+    of_queries("recall", &[], "share of the relevant rows that are among the first rows of queries"),
 ];
 
-/// Creates a built-in metric from its name, optionally with a parameter after a colon: `auc`, `pinball:0.9`.
+/// Creates a built-in metric from its name, optionally with a parameter after a colon or an at sign: `auc`,
+/// `pinball:0.9`, `ndcg@10`.
 ///
 /// # Errors
 /// Returns [`MetricError::Unknown`] or [`MetricError::Parameter`].
 pub fn by_name(text: &str) -> Result<Box<dyn Metric>, MetricError> {
-    let (named, parameter) = found(NAMES, text).ok_or_else(|| unknown(text))?;
+    let colon = text.replacen('@', ":", 1);
+    let (named, parameter) = found(NAMES, &colon).ok_or_else(|| unknown(text))?;
     let metric = named.name;
     let number = |default: f64| {
         let refused = |parameter: &str| MetricError::Parameter {
@@ -69,17 +93,35 @@ pub fn by_name(text: &str) -> Result<Box<dyn Metric>, MetricError> {
             let default = objective::Huber::default().delta();
             Box::new(Huber::of(objective::Huber::new(number(default)?).map_err(refused)?))
         }
+        ("mape", None) => Box::new(Mape::default()),
+        ("mape", Some(parameter)) => {
+            let least = number(f64::EPSILON)?;
+            if !(least > 0.0 && least.is_finite()) {
+                let takes = "a number above 0";
+                return Err(MetricError::Parameter { metric, parameter: parameter.into(), takes });
+            }
+            Box::new(Mape::above(least))
+        }
         ("pinball", _) => Box::new(Pinball::of(Quantile::new(number(Quantile::default().alpha())?).map_err(refused)?)),
         ("tweedie_deviance", _) => {
             Box::new(TweedieDeviance::of(Tweedie::new(number(Tweedie::default().power())?).map_err(refused)?))
         }
+        ("ndcg", at) => Box::new(Ndcg::of(Cutoff::parse(metric, at)?)),
+        ("map", at) => Box::new(MeanAveragePrecision::of(Cutoff::parse(metric, at)?)),
+        ("mrr", at) => Box::new(MeanReciprocalRank::of(Cutoff::parse(metric, at)?)),
+        ("precision", at) => Box::new(Precision::of(Cutoff::parse(metric, at)?)),
+        ("recall", at) => Box::new(Recall::of(Cutoff::parse(metric, at)?)),
         (_, Some(parameter)) => {
             return Err(MetricError::Parameter { metric, parameter: parameter.into(), takes: "no parameter" });
         }
         ("rmse", None) => Box::new(Rmse),
         ("mse", None) => Box::new(Mse),
         ("mae", None) => Box::new(Mae),
-        ("mape", None) => Box::new(Mape),
+        ("cross_entropy", None) => Box::new(CrossEntropy),
+        ("brier", None) => Box::new(Brier),
+        ("auc_mu", None) => Box::new(AucMu),
+        ("balanced_accuracy", None) => Box::new(BalancedAccuracy),
+        ("concordance", None) => Box::new(Concordance),
         ("r2", None) => Box::new(R2),
         ("poisson_deviance", None) => Box::new(PoissonDeviance),
         ("gamma_deviance", None) => Box::new(GammaDeviance),
@@ -116,7 +158,7 @@ mod tests {
     #[test]
     fn invalid_names_and_parameters_list_the_valid_ones() {
         let message = |name: &str| by_name(name).expect_err(name).to_string();
-        assert!(message("ndcg").contains("known metrics: rmse, mse"));
+        assert!(message("err").contains("known metrics: rmse, mse"));
         assert_eq!(message("auc:2"), "invalid parameter `2` of metric `auc`; expected no parameter");
         assert_eq!(
             message("pinball:1.5"),
@@ -136,8 +178,19 @@ mod tests {
             ("poisson", "poisson_deviance"),
             ("gamma", "gamma_deviance"),
             ("tweedie:1.2", "tweedie_deviance:1.2"),
+            ("expectile:0.8", "rmse"),
+            ("fair:2", "mae"),
+            ("log_cosh", "mae"),
+            ("mape", "mape:1"),
+            ("cross_entropy", "cross_entropy"),
+            ("cox", "concordance"),
+            ("focal:1", "logloss"),
             ("binary", "logloss"),
             ("multiclass:3", "multi_logloss"),
+            ("lambdarank", "ndcg@10"),
+            ("rank_xendcg", "ndcg@10"),
+            ("rank_pairwise", "ndcg@10"),
+            ("rank_map", "map@10"),
         ];
         for (name, metric) in cases {
             assert_eq!(default(name), metric);

@@ -104,7 +104,7 @@ fn invalid_row(data: &MetricInput<'_>, row: usize, metric: String) -> MetricErro
 }
 
 /// Maps a number to bits with the same order; both zeros have the same bits.
-fn ordered(value: f64) -> u64 {
+pub(super) fn ordered(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }

@@ -24,7 +24,7 @@ const MULTI: ([f32; 5], [f64; 15], [f32; 5]) = (
 
 fn value(name: &str, targets: &[f32], predictions: &[f64], weights: Option<&[f32]>) -> Result<f64, MetricError> {
     let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
-    by_name(name).expect("a metric").evaluate(&MetricInput { targets: &targets, weights, predictions })
+    by_name(name).expect("a metric").evaluate(&MetricInput { targets: &targets, weights, predictions, groups: None })
 }
 
 #[test]
@@ -43,6 +43,7 @@ fn values_are_scikit_learns() {
     close("rmse", real, 0.549_621_081_594_704_9, 0.718_070_330_817_253_6); // root_mean_squared_error
     close("mae", real, 0.458_333_333_333_333_3, 0.656_25); // mean_absolute_error
     close("mape", real, 0.311_391_223_155_929_04, 0.418_154_761_904_761_86); // mean_absolute_percentage_error
+    close("mape:2", real, 0.144_724_556_489_262_38, 0.183_779_761_904_761_9); // average(|d| / maximum(|y|, 2))
     close("r2", real, 0.947_542_960_506_481_8, 0.947_598_253_275_109_2); // r2_score
     close("pinball:0.9", real, 0.145_833_333_333_333_34, 0.115_625); // mean_pinball_loss(alpha=0.9)
     close("pinball:0.25", real, 0.281_25, 0.460_937_5); // mean_pinball_loss(alpha=0.25)
@@ -61,9 +62,20 @@ fn values_are_scikit_learns() {
     let multi: (&[f32], &[f64], &[f32]) = (&MULTI.0, &MULTI.1, &MULTI.2);
     close("multi_logloss", multi, 0.780_810_967_155_793_8, 0.658_329_083_785_193); // log_loss
     close("multi_error", multi, 0.4, 0.25); // zero_one_loss(y, p.argmax(1))
-    for named in NAMES {
+    close("auc_mu", multi, 0.916_666_666_666_666_6, 0.972_789_115_646_258_5); // mean of roc_auc_score over pairs
+    close("cross_entropy", binary, 0.502_536_857_785_413_9, 0.408_948_835_067_504_6); // log_loss
+    close("brier", binary, 0.170_25, 0.125_692_307_692_307_7); // brier_score_loss
+    close("balanced_accuracy", binary, 0.7, 0.855_835_240_274_599_5); // balanced_accuracy_score(y, p > 0.5)
+    // Pairs counted one by one; the target -0.5 is censored.
+    close("concordance", (&REAL.0, &MEANS, &REAL.2), 0.7, 1.0);
+    for named in of_rows() {
         assert!(compared.contains(&named.name), "`{}` is not compared with a reference value", named.name);
     }
+}
+
+/// Metrics of rows; those of queries have their own tests in `queries_tests.rs`.
+fn of_rows() -> impl Iterator<Item = &'static NameEntry> {
+    NAMES.iter().filter(|named| !by_name(named.name).expect("a metric").needs_groups())
 }
 
 /// Name of each metric, valid targets and predictions, and number of predictions per row.
@@ -72,12 +84,12 @@ fn everything() -> Vec<(&'static str, Vec<f32>, Vec<f64>, usize)> {
     let amounts = |name| (name, AMOUNTS.to_vec(), MEANS.to_vec(), 1);
     let binary = |name| (name, BINARY.0.to_vec(), BINARY.1.to_vec(), 1);
     let multi = |name| (name, MULTI.0.to_vec(), MULTI.1.to_vec(), 3);
-    NAMES
-        .iter()
+    of_rows()
         .map(|named| match named.name {
             name @ ("poisson_deviance" | "gamma_deviance" | "tweedie_deviance") => amounts(name),
-            name @ ("logloss" | "error" | "auc" | "average_precision") => binary(name),
-            name @ ("multi_logloss" | "multi_error") => multi(name),
+            name @ ("logloss" | "error" | "auc" | "average_precision" | "cross_entropy" | "brier") => binary(name),
+            name @ "balanced_accuracy" => binary(name),
+            name @ ("multi_logloss" | "multi_error" | "auc_mu") => multi(name),
             name => real(name),
         })
         .collect()

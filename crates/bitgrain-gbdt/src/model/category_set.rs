@@ -43,8 +43,9 @@ impl CategorySet {
 
     /// Iterates over the codes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        let end = self.words.len() as u64 * 64;
-        (0..end).map_while(|code| u32::try_from(code).ok()).filter(|&code| self.contains(code))
+        let of_word =
+            |(first, &word): (u32, &u64)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit);
+        (0..).step_by(64).zip(&self.words).filter(|(_, word)| **word != 0).flat_map(of_word)
     }
 }
 

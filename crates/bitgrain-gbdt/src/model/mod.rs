@@ -8,19 +8,21 @@
 //! let text = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\
 //!     feature_names=x\nfeature_infos=[0:9]\n\nTree=0\nnum_leaves=2\nnum_cat=0\nsplit_feature=0\nthreshold=4.5\n\
 //!     decision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=-0.5 0.25\n\nend of trees\n";
-//! let model = Model::import(text.as_bytes())?; // LightGBM text, XGBoost JSON or UBJSON, or a Bitgrain model file
+//! let model = Model::import(text.as_bytes())?; // or XGBoost JSON or UBJSON, a Bitgrain model file or its JSON
 //! assert_eq!(model.raw_scores_of(&[4.5]), [-0.5]);
 //! assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::feature::Schema;
 
 mod category_set;
 mod check;
+mod export;
 mod file;
 mod import;
 mod importance;
@@ -33,6 +35,7 @@ mod walk;
 
 pub use category_set::CategorySet;
 pub use check::ModelError;
+pub use export::{ExportError, ModelFormat, TreeArrays};
 pub use file::{EXTENSION, FileError, LoadError, SaveError};
 pub use import::ImportError;
 pub use importance::Importance;
@@ -89,12 +92,23 @@ impl Model {
     /// Returns a copy with the first `rounds` rounds, or with all if there are fewer.
     #[must_use]
     pub fn truncated(&self, rounds: usize) -> Self {
-        let trees = rounds.saturating_mul(self.n_outputs()).min(self.trees.len());
+        self.slice(0..rounds)
+    }
+
+    /// Returns a copy with a range of the rounds. Base scores belong to the first round: the raw scores of consecutive
+    /// ranges add up to those of the model, unless it averages over the rounds.
+    #[must_use]
+    pub fn slice(&self, rounds: Range<usize>) -> Self {
+        let tree = |round: usize| round.saturating_mul(self.n_outputs()).min(self.trees.len());
+        let mut output = self.output.clone();
+        if rounds.start > 0 {
+            output.base_scores.fill(0.0);
+        }
         Self {
             inputs: self.inputs.clone(),
             comparison: self.comparison,
-            output: self.output.clone(),
-            trees: self.trees[..trees].to_vec(),
+            output,
+            trees: self.trees[tree(rounds.start)..tree(rounds.end.max(rounds.start))].to_vec(),
             metadata: self.metadata.clone(),
         }
     }

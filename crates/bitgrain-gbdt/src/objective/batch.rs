@@ -1,5 +1,9 @@
 //! Input and output of gradient computations.
 
+use std::ops::Range;
+
+use crate::Groups;
+
 /// Rows whose gradients are computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
@@ -9,6 +13,33 @@ pub struct Batch<'a> {
     pub weights: Option<&'a [f32]>,
     /// Scores of each row, per output, relative to the same constant.
     pub scores: &'a [&'a [f32]],
+    /// Queries of the rows, if the objective [ranks](super::Objective::ranks).
+    pub queries: Option<QueryBatch<'a>>,
+}
+
+/// Whole queries whose rows are a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct QueryBatch<'a> {
+    /// Queries of all rows of the data.
+    pub groups: &'a Groups,
+    /// Index of the first query of the batch.
+    pub first: usize,
+    /// Number of queries of the batch.
+    pub len: usize,
+    /// Index of the round, 0-based.
+    pub round: usize,
+}
+
+impl<'a> QueryBatch<'a> {
+    /// Iterates over the index of each query and its rows, relative to the first row of the batch.
+    pub fn iter(self) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
+        let groups = self.groups;
+        let start = if self.len > 0 { groups.range(self.first).start } else { 0 };
+        (self.first..self.first + self.len).map(move |group| {
+            let rows = groups.range(group);
+            (group, rows.start - start..rows.end - start)
+        })
+    }
 }
 
 impl<'a> Batch<'a> {

@@ -55,6 +55,12 @@ pub enum ObjectiveError {
         /// Name of the objective.
         objective: String,
     },
+    /// Times without an event, for a survival objective.
+    #[error("no row has an event: all targets are negative, but `{objective}` needs a time of an event above 0")]
+    NoEvent {
+        /// Name of the objective.
+        objective: String,
+    },
     /// A label that is not a class index.
     #[error("label {label} of row {row} (0-based) is not a class index; expected an integer in 0..{classes}")]
     Label {
@@ -72,6 +78,25 @@ pub enum ObjectiveError {
         class: usize,
         /// Weight of that class.
         weight: f32,
+    },
+    /// Data without queries, for an objective that ranks the rows of a query.
+    #[error("missing queries: `{objective}` ranks the rows of a query; pass the group of each row")]
+    NoGroups {
+        /// Name of the objective.
+        objective: String,
+    },
+    /// A relevance label that is negative, not an integer, or has no gain.
+    #[error(
+        "label {label} of row {row} (0-based) is not a relevance label; expected an integer in 0..{labels}, or a longer \
+         label_gain"
+    )]
+    Relevance {
+        /// Index of the first such row.
+        row: usize,
+        /// Label of that row.
+        label: f32,
+        /// Number of labels with a gain.
+        labels: usize,
     },
     /// Targets of a single class.
     #[error("the target has only one class; a classifier needs at least two")]

@@ -1,9 +1,9 @@
 //! Huber loss, for means that are robust to outliers.
 
-use super::constant::{quantile, weight_of};
+use super::minimum::best_shift;
 use super::targets::check_finite;
 use super::{Batch, GradientBatch, Objective, ObjectiveError};
-use crate::metric::{self, Metric, sums};
+use crate::metric::{self, Metric};
 use crate::model::Link;
 
 /// Half the squared error for errors up to `delta`, linear beyond. Name: `huber:0.9`.
@@ -62,33 +62,10 @@ impl Objective for Huber {
     }
 
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
-        // The best constant is where the clipped errors cancel. Each iteration takes a Newton step if it stays within
-        // the known bounds, else bisects them; starting from the median, few iterations are needed. All values are
-        // relative to the median, so that shifting the targets shifts the constant by exactly as much.
-        let median = quantile(targets, weights, 0.5);
-        let relative = |target: f32| f64::from(target) - median;
-        let ends = |ends: (f64, f64), &target: &f32| (ends.0.min(relative(target)), ends.1.max(relative(target)));
-        let (mut low, mut high) = targets.iter().fold((f64::MAX, f64::MIN), ends);
-        let mut constant = 0.0;
-        for _ in 0..100 {
-            let [slope, near] = sums(targets.len(), |row| {
-                let (weight, error) = (weight_of(weights, row), constant - relative(targets[row]));
-                let near = if error.abs() <= self.delta { weight } else { 0.0 };
-                [weight * error.clamp(-self.delta, self.delta), near]
-            });
-            if slope > 0.0 {
-                high = constant
-            } else {
-                low = constant
-            }
-            let newton = constant - slope / near;
-            let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
-            if slope == 0.0 || (next - constant).abs() <= 1e-12 * (self.delta + constant.abs()) {
-                break;
-            }
-            constant = next;
-        }
-        vec![median + constant]
+        let delta = self.delta;
+        vec![best_shift(targets, weights, delta, |error| {
+            (error.clamp(-delta, delta), if error.abs() <= delta { 1.0 } else { 0.0 })
+        })]
     }
 
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {

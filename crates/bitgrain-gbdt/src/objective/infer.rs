@@ -25,6 +25,8 @@ pub enum ObjectiveKind {
     Binary,
     /// Predicts one of any number of classes.
     Multiclass,
+    /// Ranks the rows of a query.
+    Ranking,
 }
 
 /// scikit-learn's name for the loss of any number of classes.
@@ -48,11 +50,15 @@ pub fn kind_of(name: &str) -> Result<ObjectiveKind, ObjectiveError> {
     }
     match by_name(name) {
         Err(ObjectiveError::MissingParameter { .. }) => Ok(ObjectiveKind::Multiclass),
-        other => Ok(match base_name(&other?.name()) {
-            "binary" => ObjectiveKind::Binary,
-            "multiclass" => ObjectiveKind::Multiclass,
-            _ => ObjectiveKind::Regression,
-        }),
+        other => {
+            let objective = other?;
+            Ok(match base_name(&objective.name()) {
+                "binary" | "focal" => ObjectiveKind::Binary,
+                "multiclass" => ObjectiveKind::Multiclass,
+                _ if objective.ranks() => ObjectiveKind::Ranking,
+                _ => ObjectiveKind::Regression,
+            })
+        }
     }
 }
 
@@ -92,7 +98,7 @@ pub fn infer(name: Option<&str>, targets: TargetKind) -> Result<Box<dyn Objectiv
     };
     if let TargetKind::Classes(classes) = targets {
         let takes = match base_name(&objective.name()) {
-            "binary" => 2,
+            "binary" | "focal" => 2,
             "multiclass" => objective.n_outputs(),
             _ => return Ok(objective),
         };
@@ -175,8 +181,9 @@ mod tests {
     fn every_name_has_its_kind() {
         for named in NAMES {
             let want = match named.name {
-                "binary" => ObjectiveKind::Binary,
+                "binary" | "focal" => ObjectiveKind::Binary,
                 "multiclass" => ObjectiveKind::Multiclass,
+                name if name == "lambdarank" || name.starts_with("rank_") => ObjectiveKind::Ranking,
                 _ => ObjectiveKind::Regression,
             };
             for name in named.aliases.iter().chain([&named.name]).filter(|name| **name != ANY_CLASSES) {

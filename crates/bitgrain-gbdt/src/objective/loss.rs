@@ -1,10 +1,15 @@
 //! `Objective`: trait of loss functions.
 
 use std::fmt;
+use std::sync::Arc;
+
+use bitgrain_kernels::histograms::PairF32;
 
 use super::{Batch, GradientBatch, ObjectiveError};
+use crate::Groups;
 use crate::metric::{Metric, default_for_link};
 use crate::model::Link;
+use crate::parameter::Params;
 
 /// Loss function that training minimizes. Built-in objectives are created by name; implement this trait for custom
 /// ones.
@@ -62,6 +67,41 @@ pub trait Objective: Send + Sync {
     /// use more than the target of a row. Gradients are then computed on one thread.
     fn needs_all_rows(&self) -> bool {
         false
+    }
+
+    /// Returns whether the loss compares the rows of a query. The data must have groups then, and a batch holds whole
+    /// queries in their original order.
+    fn ranks(&self) -> bool {
+        false
+    }
+
+    /// Takes the parameters, targets and queries of a training before its first round.
+    ///
+    /// # Errors
+    /// Returns [`ObjectiveError::NoGroups`] if the objective ranks and the data has no groups, and the errors of
+    /// [`check`](Self::check).
+    fn prepare(
+        &mut self,
+        _params: &Params,
+        _targets: &[f32],
+        _groups: Option<&Arc<Groups>>,
+    ) -> Result<(), ObjectiveError> {
+        Ok(())
+    }
+
+    /// Updates what the objective learns besides the trees, from the gradients of all rows in a round. Called if it
+    /// [ranks](Self::ranks).
+    fn end_round(&mut self, _gradients: &[PairF32]) {}
+
+    /// Returns a description of state that the objective learns during training besides the trees, if there is any. A
+    /// training with such state cannot be resumed from a checkpoint.
+    fn unsaved_state(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the weight of a row in [`renew_leaf`](Self::renew_leaf), given its target and weight.
+    fn leaf_weight(&self, _target: f32, weight: f32) -> f32 {
+        weight
     }
 
     /// Computes the value of a leaf from the residuals of its rows, as pairs of target minus score and weight, for

@@ -9,7 +9,7 @@
 //! assert_eq!(poisson.name(), "poisson");
 //! assert!(poisson.check(&[2.0, -1.0]).is_err());
 //! let (mut grads, mut hess) = ([0.0; 2], [0.0; 2]);
-//! let batch = Batch { targets: &[2.0, 0.0], weights: Some(&[1.0, 3.0]), scores: &[&[0.0, 0.0]] };
+//! let batch = Batch { targets: &[2.0, 0.0], weights: Some(&[1.0, 3.0]), scores: &[&[0.0, 0.0]], queries: None };
 //! poisson.gradients(&batch, &mut GradientBatch { grads: vec![&mut grads], hess: vec![&mut hess] });
 //! assert_eq!(grads, [-1.0, 3.0]); // weight * (exp(score) - target)
 //! # Ok::<(), objective::ObjectiveError>(())
@@ -55,7 +55,7 @@
 //! }
 //!
 //! let (mut grads, mut hess) = ([0.0; 2], [0.0; 2]);
-//! let batch = Batch { targets: &[1.0, 0.0], weights: None, scores: &[&[1.0, 99.0]] };
+//! let batch = Batch { targets: &[1.0, 0.0], weights: None, scores: &[&[1.0, 99.0]], queries: None };
 //! LogCosh.gradients(&batch, &mut GradientBatch { grads: vec![&mut grads], hess: vec![&mut hess] });
 //! assert_eq!((grads, hess), ([0.0, 1.0], [1.0, 0.0]));
 //! ```
@@ -65,16 +65,27 @@ mod batch;
 mod binary;
 mod class_weights;
 mod constant;
+mod cox;
+#[cfg(test)]
+mod cox_tests;
+mod cross_entropy;
 mod error;
+mod expectile;
 mod exponential;
+mod fair;
+mod focal;
 mod gamma;
 mod huber;
 mod infer;
+mod log_cosh;
 mod loss;
+mod mape;
+mod minimum;
 mod multiclass;
 mod names;
 mod poisson;
 mod quantile;
+mod ranking;
 mod squared;
 mod targets;
 #[cfg(test)]
@@ -82,21 +93,30 @@ mod tests;
 mod tweedie;
 
 pub use absolute::Absolute;
-pub use batch::{Batch, GradientBatch};
+pub use batch::{Batch, GradientBatch, QueryBatch};
 pub use binary::Binary;
 pub use class_weights::{ClassWeights, class_weights};
+pub use cox::Cox;
+pub use cross_entropy::CrossEntropy;
 pub use error::ObjectiveError;
+pub use expectile::Expectile;
+pub use fair::Fair;
+pub use focal::Focal;
 pub use gamma::Gamma;
 pub use huber::Huber;
 pub use infer::{ObjectiveKind, TargetKind, infer, kind_of};
+pub use log_cosh::LogCosh;
 pub use loss::Objective;
+pub use mape::Mape;
 pub use multiclass::Multiclass;
 pub use names::{NAMES, NameEntry, by_name};
 pub use poisson::Poisson;
 pub use quantile::Quantile;
+pub use ranking::{LabelGain, LambdaRank, RankXendcg};
 pub use squared::Squared;
 pub use targets::check_finite;
 pub use tweedie::Tweedie;
 
 pub(crate) use names::found;
+pub(crate) use ranking::{discounts, label_of};
 pub(crate) use targets::class_of;

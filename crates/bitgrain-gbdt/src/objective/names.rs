@@ -1,7 +1,8 @@
 //! Lookup of objectives by name, including the names of other libraries.
 
 use super::{
-    Absolute, Binary, Gamma, Huber, Multiclass, Objective, ObjectiveError, Poisson, Quantile, Squared, Tweedie,
+    Absolute, Binary, Cox, CrossEntropy, Expectile, Fair, Focal, Gamma, Huber, LambdaRank, LogCosh, Mape, Multiclass,
+    Objective, ObjectiveError, Poisson, Quantile, RankXendcg, Squared, Tweedie,
 };
 
 /// Name and description of a built-in objective or metric, for help output.
@@ -53,6 +54,30 @@ pub const NAMES: &[NameEntry] = &[
         aliases: &["pinball", "reg:quantileerror"],
         about: "quantiles",
     },
+    NameEntry {
+        name: "expectile",
+        parameter: Some("expectile between 0 and 1, default 0.9"),
+        aliases: &["reg:expectileerror"],
+        about: "expectiles: means in which errors below and above weigh differently",
+    },
+    NameEntry {
+        name: "fair",
+        parameter: Some("error at which the loss bends, default 1"),
+        aliases: &[],
+        about: "means, robust to outliers",
+    },
+    NameEntry {
+        name: "log_cosh",
+        parameter: None,
+        aliases: &["logcosh"],
+        about: "means, robust to outliers, with a smooth loss",
+    },
+    NameEntry {
+        name: "mape",
+        parameter: None,
+        aliases: &["mean_absolute_percentage_error"],
+        about: "medians by relative errors",
+    },
     NameEntry { name: "poisson", parameter: None, aliases: &["count:poisson"], about: "means of counts" },
     NameEntry { name: "gamma", parameter: None, aliases: &["reg:gamma"], about: "means of positive, skewed targets" },
     NameEntry {
@@ -62,16 +87,58 @@ pub const NAMES: &[NameEntry] = &[
         about: "means of nonnegative targets with many zeros",
     },
     NameEntry {
+        name: "cross_entropy",
+        parameter: None,
+        aliases: &["xentropy"],
+        about: "shares from 0 to 1 and soft labels",
+    },
+    NameEntry {
+        name: "cox",
+        parameter: None,
+        aliases: &["survival:cox"],
+        about: "relative hazards; targets are times of events, or minus times of censoring",
+    },
+    NameEntry {
         name: "binary",
         parameter: None,
         aliases: &["logistic", "binary:logistic", "reg:logistic", "binary_logloss", "logloss", "log_loss"],
         about: "probability of class 1 of two classes, 0 and 1",
     },
     NameEntry {
+        name: "focal",
+        parameter: Some("exponent from 0 to 100, default 2"),
+        aliases: &["binary:focal"],
+        about: "two classes of which one is rare",
+    },
+    NameEntry {
         name: "multiclass",
         parameter: Some("number of classes"),
         aliases: &["softmax", "multi:softprob", "multi:softmax"],
         about: "probability of each class",
+    },
+    NameEntry {
+        name: "lambdarank",
+        parameter: None,
+        aliases: &["rank:ndcg"],
+        about: "ranking of the rows of a query by NDCG",
+    },
+    NameEntry {
+        name: "rank_xendcg",
+        parameter: None,
+        aliases: &["xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart"],
+        about: "ranking by a cross-entropy close to NDCG, in less time",
+    },
+    NameEntry {
+        name: "rank_pairwise",
+        parameter: None,
+        aliases: &["rank:pairwise"],
+        about: "ranking by the number of pairs in the wrong order",
+    },
+    NameEntry {
+        name: "rank_map",
+        parameter: None,
+        aliases: &["rank:map"],
+        about: "ranking by mean average precision, labels 0 and 1",
     },
 ];
 
@@ -93,6 +160,9 @@ pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
     let number = |default: f64| parameter.map_or(Ok(default), |text| parsed(named, text));
     match (named.name, parameter) {
         ("huber", _) => Ok(Box::new(Huber::new(number(Huber::default().delta())?)?)),
+        ("expectile", _) => Ok(Box::new(Expectile::new(number(Expectile::default().alpha())?)?)),
+        ("fair", _) => Ok(Box::new(Fair::new(number(Fair::default().c())?)?)),
+        ("focal", _) => Ok(Box::new(Focal::new(number(Focal::default().gamma())?)?)),
         ("quantile", _) => Ok(Box::new(Quantile::new(number(Quantile::default().alpha())?)?)),
         ("tweedie", _) => Ok(Box::new(Tweedie::new(number(Tweedie::default().power())?)?)),
         ("multiclass", Some(classes)) => Ok(Box::new(Multiclass::new(parsed(named, classes)?)?)),
@@ -104,9 +174,17 @@ pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
         }
         ("squared", None) => Ok(Box::new(Squared)),
         ("absolute", None) => Ok(Box::new(Absolute)),
+        ("log_cosh", None) => Ok(Box::new(LogCosh)),
+        ("mape", None) => Ok(Box::new(Mape)),
+        ("cross_entropy", None) => Ok(Box::new(CrossEntropy)),
+        ("cox", None) => Ok(Box::new(Cox)),
         ("poisson", None) => Ok(Box::new(Poisson)),
         ("gamma", None) => Ok(Box::new(Gamma)),
         ("binary", None) => Ok(Box::new(Binary)),
+        ("lambdarank", None) => Ok(Box::new(LambdaRank::ndcg())),
+        ("rank_xendcg", None) => Ok(Box::new(RankXendcg::default())),
+        ("rank_pairwise", None) => Ok(Box::new(LambdaRank::pairwise())),
+        ("rank_map", None) => Ok(Box::new(LambdaRank::map())),
         (_, None) => Err(unknown(text)),
     }
 }
@@ -174,7 +252,7 @@ mod tests {
     #[test]
     fn invalid_names_and_parameters_list_the_valid_ones() {
         let message = |name: &str| by_name(name).expect_err(name).to_string();
-        assert!(message("lambdarank").contains("known objectives: squared, absolute"));
+        assert!(message("yetirank").contains("known objectives: squared, absolute"));
         assert!(message("").starts_with("unknown objective"));
         assert_eq!(
             message("quantile:1"),
@@ -182,8 +260,21 @@ mod tests {
         );
         assert_eq!(message("multiclass"), "objective `multiclass` needs a parameter, such as `multiclass:3`");
         assert_eq!(message("squared:2"), "invalid parameter `2` of objective `squared`; expected no parameter");
-        for name in ["quantile:", "quantile:NaN", "huber:0", "huber:inf", "tweedie:2", "multiclass:1", "multiclass:-1"]
-        {
+        for name in [
+            "quantile:",
+            "quantile:NaN",
+            "huber:0",
+            "huber:inf",
+            "tweedie:2",
+            "multiclass:1",
+            "multiclass:-1",
+            "expectile:1",
+            "fair:0",
+            "fair:NaN",
+            "focal:-1",
+            "focal:inf",
+            "cox:1",
+        ] {
             assert!(matches!(by_name(name), Err(ObjectiveError::Parameter { .. })), "{name}");
         }
     }

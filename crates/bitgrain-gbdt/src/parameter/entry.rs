@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use super::field::Field;
 use super::kind::described;
 use super::value::as_number;
 use super::{PARAMETERS, ParameterError, ParameterKind, ParameterRange, ParameterValue};
+use crate::objective::LabelGain;
 
 /// Hyperparameter.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +96,14 @@ impl HyperParameter {
                     |choice| Ok(ParameterValue::from(choice.name)),
                 )
             }
+            (ParameterKind::Numbers, Some(read @ (ParameterValue::Unset | ParameterValue::String(_)))) => {
+                // Written in one way, so that equal lists are equal values.
+                LabelGain::read(&read).map_or_else(|| Err(self.invalid(name, value, false)), |read| Ok(read.value()))
+            }
+            (ParameterKind::Structured(_), Some(ParameterValue::Unset)) => Ok(ParameterValue::Unset),
+            (ParameterKind::Structured(structure), Some(read)) if !matches!(read, ParameterValue::Flag(_)) => structure
+                .canonical(&read.to_string())
+                .map_err(|reason| ParameterError::Malformed { name: name.to_owned(), reason, takes: self.takes() }),
             (ParameterKind::Any, Some(read)) => Ok(read),
             _ => Err(self.invalid(name, value, true)),
         }
@@ -118,7 +128,11 @@ impl HyperParameter {
                 "false" | "0" => Some(ParameterValue::Flag(false)),
                 _ => None,
             },
-            ParameterKind::Choice(_) | ParameterKind::Any => Some(ParameterValue::from(text)),
+            ParameterKind::Numbers if text.eq_ignore_ascii_case("none") => Some(ParameterValue::Unset),
+            ParameterKind::Structured(_) if text.eq_ignore_ascii_case("none") => Some(ParameterValue::Unset),
+            ParameterKind::Choice(_) | ParameterKind::Numbers | ParameterKind::Structured(_) | ParameterKind::Any => {
+                Some(ParameterValue::from(text))
+            }
         }
     }
 }

@@ -18,6 +18,16 @@ pub enum ParameterError {
         /// Whether the type rather than the value is wrong. Python raises a `TypeError` then, else a `ValueError`.
         wrong_type: bool,
     },
+    /// A list, map or tree that cannot be read.
+    #[error("invalid {name}: {reason}; use {takes}")]
+    Malformed {
+        /// The name used by the caller.
+        name: String,
+        /// Description of the mistake.
+        reason: String,
+        /// Description of valid values.
+        takes: String,
+    },
     /// A name that is neither a parameter nor an alias.
     #[error("unknown parameter: `{name}`; {}", advice(*.nearest))]
     Unknown {

@@ -1,6 +1,7 @@
 //! Types of parameter fields.
 
 use super::{ParameterKind, ParameterValue};
+use crate::objective::LabelGain;
 
 /// Type of a parameter field.
 pub(super) trait Field: Sized {
@@ -78,6 +79,32 @@ impl Field for bool {
     fn value(&self) -> ParameterValue {
         ParameterValue::Flag(*self)
     }
+}
+
+impl Field for LabelGain {
+    const KIND: ParameterKind = ParameterKind::Numbers;
+
+    fn read(value: &ParameterValue) -> Option<Self> {
+        match value {
+            ParameterValue::Unset => Some(Self::default()),
+            ParameterValue::String(text) => Self::new(numbers(text)?),
+            _ => None,
+        }
+    }
+
+    fn value(&self) -> ParameterValue {
+        if *self == Self::default() {
+            return ParameterValue::Unset;
+        }
+        ParameterValue::String(self.gains().iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Parses numbers separated by commas, optionally in brackets.
+fn numbers(text: &str) -> Option<Vec<f64>> {
+    let text = text.trim();
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    inner.split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
 /// Implements `Field` for an enum whose variants are the names of a [`ParameterKind::Choice`].

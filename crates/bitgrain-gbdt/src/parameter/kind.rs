@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::Structure;
+
 /// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,10 @@ pub enum ParameterKind {
     Flag,
     /// One of several names.
     Choice(&'static [ParameterChoice]),
+    /// Numbers separated by commas, or unset.
+    Numbers,
+    /// A list, a map or a tree, as JSON or in the notation of LightGBM and XGBoost.
+    Structured(Structure),
     /// Any value; the front end checks it.
     Any,
 }
@@ -81,6 +87,8 @@ pub(super) fn described(kind: ParameterKind, range: ParameterRange) -> String {
             let (last, first) = words.split_last().map_or(("", &words[..]), |(last, first)| (last.as_str(), first));
             if first.is_empty() { last.to_owned() } else { format!("{} or {last}", first.join(", ")) }
         }
+        ParameterKind::Numbers => "at least two numbers from 0 up in ascending order, separated by commas".to_owned(),
+        ParameterKind::Structured(structure) => structure.takes().to_owned(),
         ParameterKind::Any => "another value".to_owned(),
     };
     let written = match range {

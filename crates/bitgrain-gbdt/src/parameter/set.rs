@@ -2,6 +2,7 @@
 
 use super::{HyperParameter, PARAMETERS, ParameterError, ParameterStage, ParameterValue, Params, find};
 use crate::feature::Quantizer;
+use crate::train::{Growth, MonotoneMethod};
 
 /// Parameters given by name.
 ///
@@ -203,6 +204,18 @@ impl Params {
         }
         if self.goss().is_some() && self.subsample < 1.0 && self.subsample_freq > 0 {
             return conflict("data_sample_strategy", "subsample", "sample rows in one way only");
+        }
+        let tracks = self.monotone_constraints_method != MonotoneMethod::Basic;
+        if tracks && self.growth == Growth::Symmetric {
+            return conflict("monotone_constraints_method", "growth", "symmetric trees have basic bounds only");
+        }
+        // The bounds of each leaf follow from all others, so that their cost grows with the square of the leaves.
+        if tracks && self.num_leaves > 1024 {
+            let fix = "use at most 1024 leaves, or the basic method";
+            return conflict("monotone_constraints_method", "num_leaves", fix);
+        }
+        if self.forced_splits.0.is_some() && self.growth == Growth::Symmetric {
+            return conflict("forced_splits", "growth", "symmetric trees have one split per level; grow others");
         }
         Ok(())
     }

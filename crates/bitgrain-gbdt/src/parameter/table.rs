@@ -4,10 +4,14 @@
 //! Entries of the second block are parameters of the binning or of a front end.
 
 use super::field::{Field, choices};
-use super::{HyperParameter, ParameterKind, ParameterRange as Range, ParameterStage, ParameterValue};
+use super::{
+    FeatureGroups, ForcedSplits, HyperParameter, ParameterKind, ParameterRange as Range, ParameterStage,
+    ParameterValue, PerFeature,
+};
 use crate::feature::Quantizer;
 use crate::gradient::GradientPrecision;
-use crate::train::{Growth, SampleStrategy};
+use crate::objective::LabelGain;
+use crate::train::{Growth, MonotoneMethod, SampleStrategy};
 
 macro_rules! parameters {
     (
@@ -115,6 +119,8 @@ parameters! {
         early_stopping_rounds: Option<usize> = None, Range::at_least(1), [
             "early_stopping_round", "early_stopping", "n_iter_no_change",
         ];
+        /// Minimum improvement of the metric that early stopping counts
+        early_stopping_min_delta: f64 = 0.0, Range::NonNegative, ["min_delta"];
         /// Maximum number of categories of a feature for one-vs-rest splits
         max_cat_to_onehot: usize = 4, Range::at_least(0), [];
         /// Additional L2 penalty for categorical splits
@@ -123,6 +129,50 @@ parameters! {
         cat_smooth: f64 = 10.0, Range::NonNegative, [];
         /// Maximum number of categories on the smaller side of a split
         max_cat_threshold: usize = 32, Range::at_least(0), [];
+        /// Number of the best-ranked rows of a query whose pairs with other rows count in ranking
+        lambdarank_truncation_level: usize = 30, Range::at_least(1), ["lambdarank_num_pair_per_sample"];
+        /// Normalization of the gradients of each query in ranking, so that queries of any size count alike
+        lambdarank_norm: bool = true, Range::Any, ["lambdarank_normalization"];
+        /// Factor of score differences in the logistic function of pairs in ranking
+        lambdarank_sigmoid: f64 = 1.0, Range::Positive, [];
+        /// Gain of each relevance label in ranking, 2^label - 1 by default
+        label_gain: LabelGain = LabelGain::default(), Range::Any, [];
+        /// L2 penalty on the biases of positions in ranking
+        lambdarank_position_bias_regularization: f64 = 0.0, Range::NonNegative, [];
+        /// Direction of each feature's effect on the score: 1 increasing, -1 decreasing, 0 free; by position or by name
+        monotone_constraints: PerFeature<i8> = PerFeature::Unset, Range::Any, [
+            "monotone_constraint", "mc", "monotonic_cst",
+        ];
+        /// Bounds that keep trees monotone: basic restricts leaf values most, advanced least
+        monotone_constraints_method: MonotoneMethod = MonotoneMethod::Basic, Range::Any, [
+            "monotone_constraining_method", "mc_method",
+        ];
+        /// Penalty on splits of monotone features near the root; levels above it have no such split
+        monotone_penalty: f64 = 0.0, Range::NonNegative, ["monotone_splits_penalty", "ms_penalty", "mc_penalty"];
+        /// Groups of features that may share a path from the root to a leaf; a feature in no group shares none
+        interaction_constraints: FeatureGroups = FeatureGroups::default(), Range::Any, ["interaction_cst"];
+        /// Maximum absolute value of a leaf before the learning rate; 0 is unlimited
+        max_delta_step: f64 = 0.0, Range::NonNegative, ["max_leaf_output", "max_tree_output"];
+        /// Smoothing of each node's value toward its parent's; in rows that the parent's value counts for
+        path_smooth: f64 = 0.0, Range::NonNegative, [];
+        /// Extremely randomized trees: one random cut per feature and node is tried
+        extra_trees: bool = false, Range::Any, ["extra_tree"];
+        /// Random seed of extra_trees
+        extra_seed: u64 = 6, Range::at_least(0), [];
+        /// Factor of each feature's gain, by position or by name; 1 by default
+        feature_contri: PerFeature<f64> = PerFeature::Unset, Range::Any, [
+            "feature_contrib", "fc", "fp", "feature_penalty",
+        ];
+        /// Factor of all costs of cost-effective gradient boosting
+        cegb_tradeoff: f64 = 1.0, Range::NonNegative, [];
+        /// Cost of a split per row of its node, subtracted from the gain
+        cegb_penalty_split: f64 = 0.0, Range::NonNegative, [];
+        /// Cost of the first split on each feature in the whole model, subtracted from the gain
+        cegb_penalty_feature_coupled: PerFeature<f64> = PerFeature::Unset, Range::Any, [];
+        /// Splits at the top of every tree: a JSON file or object in the format of LightGBM
+        forced_splits: ForcedSplits = ForcedSplits::default(), Range::Any, [
+            "forcedsplits_filename", "forced_splits_filename", "forced_splits_file", "fs",
+        ];
         /// Random seed for sampling and stochastic rounding
         seed: u64 = 0, Range::at_least(0), ["random_state", "random_seed"];
     }
@@ -189,6 +239,8 @@ choices!(Growth {
     DepthWise = "depth" | "depthwise" | "level",
     Symmetric = "symmetric" | "symmetrictree" | "oblivious",
 });
+
+choices!(MonotoneMethod { Basic = "basic", Intermediate = "intermediate", Advanced = "advanced" });
 
 choices!(SampleStrategy { Bagging = "bagging", Goss = "goss" });
 

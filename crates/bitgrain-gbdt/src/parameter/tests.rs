@@ -12,11 +12,18 @@ fn pairs(pairs: &[(&str, &str)]) -> Result<Params, String> {
 fn other_value(parameter: &HyperParameter) -> ParameterValue {
     match (parameter.kind, parameter.name) {
         (ParameterKind::Number, _) => ParameterValue::Number(0.5),
-        (ParameterKind::Flag, _) => ParameterValue::Flag(false),
+        (ParameterKind::Flag, _) => ParameterValue::Flag((parameter.default)() == ParameterValue::Flag(false)),
         (ParameterKind::Choice(choices), _) => {
             let other = choices.iter().find(|choice| ParameterValue::from(choice.name) != (parameter.default)());
             ParameterValue::from(other.expect("two choices").name)
         }
+        (ParameterKind::Numbers, _) => ParameterValue::from("0,1,5"),
+        (ParameterKind::Structured(structure), _) => ParameterValue::from(match structure {
+            Structure::Directions => "[1,-1,0]",
+            Structure::Factors => r#"{"a":0.5,"b":2}"#,
+            Structure::Groups => r#"[[0,1],["a",2]]"#,
+            Structure::Splits => r#"{"feature":0,"left":{"feature":"a","threshold":2.0},"threshold":0.5}"#,
+        }),
         _ => ParameterValue::Integer(7),
     }
 }

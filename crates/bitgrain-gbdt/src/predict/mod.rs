@@ -49,7 +49,9 @@ mod question;
 mod row_trees;
 
 pub use error::{PredictError, TreeProblem};
-pub use permutation::{EvaluationData, ImportanceError, PermutationImportance, permutation_importance};
+pub use permutation::{
+    EvaluationData, ImportanceError, PermutationImportance, PermutationReport, permutation_importance,
+};
 pub use predictor::Predictor;
 pub(crate) use predictor::check_trees;
 pub(crate) use question::rounding_limit;

@@ -1,18 +1,31 @@
 //! Permutation importance: the loss in quality when the values of a feature are shuffled.
 
 use super::{PredictError, Predictor};
+use crate::SampleError;
 use crate::feature::{FeatureError, Features};
 use crate::metric::{Metric, MetricError, MetricInput};
-use crate::model::Model;
+use crate::model::{Importance, Model};
 use crate::random::mixed;
 use crate::train::TrainError;
 
+/// Permutation importance of all features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PermutationReport {
+    /// Value of the metric on the unshuffled rows.
+    pub baseline: f64,
+    /// Importance of each feature.
+    pub features: Vec<PermutationImportance>,
+}
+
 /// Permutation importance of a feature.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PermutationImportance {
-    /// Mean deterioration of the metric; positive if the feature helps, whether or not larger metric values are better.
+    /// Deterioration of the metric in each repetition; positive if the feature helps, whether or not larger metric
+    /// values are better.
+    pub losses: Vec<f64>,
+    /// Mean of the deteriorations.
     pub mean: f64,
-    /// Standard deviation over the repetitions.
+    /// Standard deviation of the deteriorations, with the number of repetitions as the divisor.
     pub deviation: f64,
 }
 
@@ -29,21 +42,29 @@ pub struct EvaluationData<'a> {
 
 /// Evaluates a model once per feature and repetition, with the values of the feature shuffled.
 ///
-/// Needs memory for a copy of the features and the predictions of one evaluation.
+/// Needs memory for a copy of the features and the predictions of one evaluation. A feature that no tree uses is not
+/// evaluated: its importance is 0. The shuffles depend on the seed only, not on the number of threads.
 ///
 /// # Errors
-/// Returns an [`ImportanceError`] if the features do not match the model, or the metric is undefined.
+/// Returns an [`ImportanceError`] if `repeats` is 0, the features do not match the model, a target is missing, or the
+/// metric is undefined.
 pub fn permutation_importance(
     model: &Model,
     data: &EvaluationData<'_>,
     metric: &dyn Metric,
     repeats: usize,
     seed: u64,
-) -> Result<Vec<PermutationImportance>, ImportanceError> {
+) -> Result<PermutationReport, ImportanceError> {
+    if repeats == 0 {
+        return Err(ImportanceError::NoRepeats);
+    }
     let predictor = Predictor::new(model)?;
     let (n_rows, n_features) = (data.features.n_rows(), data.features.n_features());
     if data.targets.len() != n_rows {
         return Err(TrainError::TargetCount { targets: data.targets.len(), rows: n_rows }.into());
+    }
+    if let Some(row) = data.targets.iter().position(|target| target.is_nan()) {
+        return Err(ImportanceError::Sample(SampleError::MissingTarget { row }));
     }
     let mut columns = vec![0.0_f64; n_rows * n_features];
     data.features.read_f64(0..n_features, 0..n_rows, &mut columns, n_rows);
@@ -53,31 +74,36 @@ pub fn permutation_importance(
         let outputs = by_row.len() / n_rows;
         let predictions: Vec<f64> =
             (0..outputs).flat_map(|output| by_row.iter().skip(output).step_by(outputs)).copied().collect();
-        let evaluated = MetricInput { targets: data.targets, weights: data.weights, predictions: &predictions };
+        let (targets, weights) = (data.targets, data.weights);
+        let evaluated = MetricInput { targets, weights, predictions: &predictions, groups: None };
         Ok(metric.evaluate(&evaluated)?)
     };
-    let unshuffled = measure(&columns)?;
+    let baseline = measure(&columns)?;
     let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+    let used = model.feature_importance(Importance::Split);
     let mut all = Vec::with_capacity(n_features);
-    for feature in 0..n_features {
-        let range = feature * n_rows..(feature + 1) * n_rows;
-        let original = columns[range.clone()].to_vec();
-        let mut losses = Vec::with_capacity(repeats);
-        for repeat in 0..repeats.max(1) {
-            shuffle(&mut columns[range.clone()], seed ^ mixed((feature * 1000 + repeat) as u64));
-            losses.push(sign * (unshuffled - measure(&columns)?));
-            columns[range.clone()].copy_from_slice(&original);
+    for (feature, &splits) in used.iter().enumerate() {
+        let mut losses = vec![0.0; repeats];
+        if splits > 0.0 {
+            let range = feature * n_rows..(feature + 1) * n_rows;
+            let original = columns[range.clone()].to_vec();
+            for (repeat, loss) in losses.iter_mut().enumerate() {
+                shuffle(&mut columns[range.clone()], mixed(seed ^ mixed(((feature as u64) << 32) ^ repeat as u64)));
+                *loss = sign * (baseline - measure(&columns)?);
+                columns[range.clone()].copy_from_slice(&original);
+            }
         }
-        all.push(spread(&losses));
+        all.push(spread(losses));
     }
-    Ok(all)
+    Ok(PermutationReport { baseline, features: all })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the number of repetitions is far below 2^53")]
-fn spread(losses: &[f64]) -> PermutationImportance {
-    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-    let variance = losses.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / losses.len() as f64;
-    PermutationImportance { mean, deviation: variance.sqrt() }
+fn spread(losses: Vec<f64>) -> PermutationImportance {
+    let count = losses.len() as f64;
+    let mean = losses.iter().sum::<f64>() / count;
+    let variance = losses.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / count;
+    PermutationImportance { losses, mean, deviation: variance.sqrt() }
 }
 
 /// Fisher-Yates shuffle.
@@ -94,6 +120,12 @@ fn shuffle(values: &mut [f64], seed: u64) {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportanceError {
+    /// No repetitions.
+    #[error("the number of repeats must be at least 1")]
+    NoRepeats,
+    /// A missing target.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
     /// Features that do not match the model.
     #[error(transparent)]
     Predict(#[from] PredictError),

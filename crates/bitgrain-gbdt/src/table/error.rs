@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use bitgrain_formats::csv::CsvError;
 use bitgrain_formats::libsvm::LibsvmError;
 
-use crate::SampleError;
 use crate::objective::ObjectiveError;
+use crate::{GroupError, SampleError};
 
 /// Reason why a table cannot be read, used or written.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +33,12 @@ pub enum TableError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// A Parquet file, which this build or this function cannot read.
-    #[error("{}: cannot read Parquet here; convert the table to CSV", path.display())]
+    /// A Parquet file in a build without the feature `parquet`, or Parquet output without the feature `table`.
+    #[error(
+        "{}: this build does not support Parquet; build bitgrain-cli with `--features full`, or the crate bitgrain with \
+         the feature `table`, or use CSV",
+        path.display()
+    )]
     NoParquet {
         /// Path of the file.
         path: PathBuf,
@@ -132,6 +136,24 @@ pub enum TableError {
         /// One of the strings.
         example: String,
     },
+    /// Queries that are missing or not adjacent.
+    #[error("column `{column}`: {source}")]
+    Group {
+        /// Name of the column.
+        column: String,
+        /// The error, with its row.
+        source: GroupError,
+    },
+    /// A position that is not an integer.
+    #[error("column `{column}`: position {value} of row {row} (0-based) is invalid; expected an integer of at least 0")]
+    Position {
+        /// Name of the column.
+        column: String,
+        /// Index of the first such row.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
     /// A target or weight that is missing or invalid.
     #[error("column `{column}`: {source}")]
     Sample {
@@ -212,7 +234,7 @@ impl TableError {
         |source| Self::Io { path: path.to_owned(), source }
     }
 
-    #[cfg(feature = "table")]
+    #[cfg(feature = "parquet")]
     pub(super) fn parquet<'a, E: ToString>(path: &'a Path, column: Option<&'a str>) -> impl Fn(E) -> Self + 'a {
         move |error| Self::Parquet {
             path: path.to_owned(),

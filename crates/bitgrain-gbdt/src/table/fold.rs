@@ -1,5 +1,6 @@
 //! Split of rows into training and validation rows.
 
+use crate::Groups;
 use crate::random::mixed;
 
 /// Training and validation rows.
@@ -32,6 +33,15 @@ impl Fold {
             rows[start..start + part_of(end - start, share)].iter().for_each(|row| held[*row] = true);
             start = end;
         }
+        Self::by(&held)
+    }
+
+    /// Holds out a random share of the queries with all of their rows.
+    #[must_use]
+    pub fn hold_out_groups(groups: &Groups, share: f64, seed: u64) -> Self {
+        let mut held = vec![false; groups.n_rows()];
+        let order = shuffled(groups.len(), None, seed);
+        order[..part_of(groups.len(), share)].iter().for_each(|group| held[groups.range(*group)].fill(true));
         Self::by(&held)
     }
 

@@ -16,14 +16,16 @@
 //! ```
 
 mod align;
+mod binned;
 mod column;
 mod csv;
 mod error;
 mod fold;
+mod groups;
 mod libsvm;
 mod matrix;
 mod options;
-#[cfg(feature = "table")]
+#[cfg(feature = "parquet")]
 mod parquet;
 mod piece;
 mod sniff;
@@ -38,9 +40,13 @@ mod write;
 use std::collections::HashSet;
 use std::path::Path;
 
+pub use binned::{
+    BinOptions, BinPass, BinProgress, BinnedTable, BinnedTableError, BlockColumn, TableBlocks, TableFiles,
+};
 pub use column::{Column, ColumnData, StringColumn};
 pub use error::TableError;
 pub use fold::Fold;
+pub use groups::groups;
 pub use matrix::Matrix;
 pub use options::{FileFormat, Numbers, ReadOptions};
 pub use sparse::Sparse;
@@ -48,10 +54,9 @@ pub use summary::Summary;
 pub use target::{Target, weights};
 pub use task::{InferredTask, Task};
 pub use training::{ColumnRoles, TrainingTable};
-#[cfg(feature = "table")]
 pub use write::write_parquet;
 
-/// Columns of equal length, or a libsvm file: sparse features with the columns `label` and `weight`.
+/// Columns of equal length, or a libsvm file: sparse features with the columns `label`, `weight` and `qid`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     columns: Vec<Column>,
@@ -118,16 +123,16 @@ impl Table {
             None => sniff::format_of(path)?,
         };
         match format {
-            #[cfg(feature = "table")]
+            #[cfg(feature = "parquet")]
             FileFormat::Parquet => parquet::read(path, options),
-            #[cfg(not(feature = "table"))]
+            #[cfg(not(feature = "parquet"))]
             FileFormat::Parquet => Err(TableError::NoParquet { path: path.to_owned() }),
             FileFormat::Csv => Self::from_csv(&sniff::bytes_of(path)?, path, options),
             FileFormat::Libsvm => libsvm::read(&sniff::bytes_of(path)?, path),
         }
     }
 
-    /// Reads a CSV or libsvm file from memory, decompressed if it is gzipped. The format is recognized as in
+    /// Reads a file from memory; CSV and libsvm are decompressed if they are gzipped. The format is recognized as in
     /// [`read`](Self::read); `path` is only a name.
     ///
     /// ```
@@ -138,10 +143,13 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// Returns a [`TableError`] with the line, or [`TableError::NoParquet`] for a Parquet file.
+    /// Returns a [`TableError`] with the line, or [`TableError::NoParquet`] for a Parquet file without the feature `parquet`.
     pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Self, TableError> {
         let bytes = sniff::unzipped(bytes).map_err(TableError::io(path))?;
         match options.format.or_else(|| FileFormat::of_name(path)).unwrap_or_else(|| sniff::format_in(&bytes)) {
+            #[cfg(feature = "parquet")]
+            FileFormat::Parquet => parquet::from_bytes(bytes.into_owned(), path, options),
+            #[cfg(not(feature = "parquet"))]
             FileFormat::Parquet => Err(TableError::NoParquet { path: path.to_owned() }),
             FileFormat::Csv => Self::from_csv(&bytes, path, options),
             FileFormat::Libsvm => libsvm::read(&bytes, path),
@@ -156,7 +164,7 @@ impl Table {
         csv::read(bytes, path, options)
     }
 
-    /// Columns of the table. A libsvm file has `label` and, if it has weights, `weight`.
+    /// Columns of the table. A libsvm file has `label` and, if its lines have them, `weight` and `qid`.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
@@ -178,6 +186,11 @@ impl Table {
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Returns the columns.
+    pub(crate) fn into_columns(self) -> Vec<Column> {
+        self.columns
     }
 
     /// Removes a column from the table: the target, the weights, or any other column that is not a feature.

@@ -1,7 +1,11 @@
 //! `TrainingTable`: a table split into features, targets and weights.
 
+use std::sync::Arc;
+
+use super::groups::read_groups;
 use super::{Column, Matrix, Table, TableError, Target, Task, weights};
-use crate::feature::Quantizer;
+use crate::Groups;
+use crate::feature::{Quantizer, Schema};
 use crate::model::Model;
 use crate::objective::{self, ClassWeights, Objective, ObjectiveError, ObjectiveKind, TargetKind};
 use crate::train::{Dataset, TrainError};
@@ -19,6 +23,10 @@ pub struct ColumnRoles {
     pub target: Option<String>,
     /// Column of row weights; those of a libsvm file by default, if it has any.
     pub weight: Option<String>,
+    /// Column of queries, for ranking; `qid` of a libsvm file by default, if it has any.
+    pub group: Option<String>,
+    /// Column of positions at which rows were displayed, for `lambdarank`.
+    pub position: Option<String>,
     /// Numeric columns whose values are category codes. Columns of strings are always categories.
     pub categorical: Vec<String>,
     /// Name of the objective; inferred from the target by default.
@@ -54,6 +62,7 @@ pub struct TrainingTable {
     matrix: Matrix,
     target: Target,
     weights: Option<Vec<f32>>,
+    groups: Option<Groups>,
     objective: String,
     reason: Option<String>,
     balanced: bool,
@@ -67,47 +76,63 @@ impl Table {
     /// Returns a [`TableError`] if a column is missing or holds values that its role does not allow, and
     /// [`TableError::Objective`] if the objective is unknown or does not match the target.
     pub fn into_training(mut self, roles: &ColumnRoles, base: Option<&Model>) -> Result<TrainingTable, TableError> {
-        let (target, weights) = self.take_roles(roles)?;
-        let (name, reason) = objective_name(roles, &target, base);
-        let known = base.map(|model| &model.output.classes[..]).unwrap_or_default();
-        let target = encoded(&name, &target, known)?;
-        let kind = match target.labels.len() {
-            0 => TargetKind::Numbers { largest: target.values.iter().fold(0.0, |most, &y| most.max(y.into())) },
-            classes => TargetKind::Classes(classes),
-        };
-        let objective = objective::infer(Some(&name), kind)?.name();
-        if roles.balanced && target.labels.is_empty() {
-            return Err(TableError::NoClasses { objective });
-        }
+        let RoleColumns { target, weights, groups, objective, reason } = self.read_role_columns(roles, base)?;
         let matrix = match base {
             Some(model) => self.align(&model.schema())?,
             None => self.into_matrix(&roles.categorical)?,
         };
-        Ok(TrainingTable { matrix, target, weights, objective, reason, balanced: roles.balanced })
+        Ok(TrainingTable { matrix, target, weights, groups, objective, reason, balanced: roles.balanced })
     }
 
     /// Splits the table like another one, with the same features, classes and objective.
     ///
     /// # Errors
     /// Returns the errors of [`into_training`](Self::into_training).
-    pub fn into_training_like(
+    pub fn into_training_like(self, roles: &ColumnRoles, other: &TrainingTable) -> Result<TrainingTable, TableError> {
+        self.into_training_as(roles, &other.objective, &other.target.labels, other.matrix.schema())
+    }
+
+    /// Splits the table for an objective, with known classes and features.
+    pub(super) fn into_training_as(
         mut self,
         roles: &ColumnRoles,
-        other: &TrainingTable,
+        objective: &str,
+        classes: &[String],
+        schema: &Arc<Schema>,
     ) -> Result<TrainingTable, TableError> {
-        let (target, weights) = self.take_roles(roles)?;
+        let Roles { target, weights, group, position: _ } = self.take_roles(roles)?;
+        let groups = read_groups(objective, roles, group.as_ref(), None)?;
         Ok(TrainingTable {
-            target: encoded(&other.objective, &target, &other.target.labels)?,
-            matrix: self.align(other.matrix.schema())?,
+            groups,
+            target: encoded(objective, &target, classes)?,
+            matrix: self.align(schema)?,
             weights,
-            objective: other.objective.clone(),
+            objective: objective.to_owned(),
             reason: None,
             // Class weights balance training, not evaluation.
             balanced: false,
         })
     }
 
-    fn take_roles(&mut self, roles: &ColumnRoles) -> Result<(Column, Option<Vec<f32>>), TableError> {
+    /// Takes the columns with a role other than a feature, and infers the objective.
+    fn read_role_columns(&mut self, roles: &ColumnRoles, base: Option<&Model>) -> Result<RoleColumns, TableError> {
+        let taken = self.take_roles(roles)?;
+        let name = objective_name(roles, &taken.target, base);
+        taken.read(roles, name, base.map(|model| &model.output.classes[..]).unwrap_or_default())
+    }
+
+    /// Takes the columns with a role other than a feature; with the class labels of another table, if there are any.
+    pub(super) fn take_role_columns(
+        &mut self,
+        roles: &ColumnRoles,
+        known: Option<&[String]>,
+    ) -> Result<RoleColumns, TableError> {
+        let taken = self.take_roles(roles)?;
+        let name = objective_name(roles, &taken.target, None);
+        taken.read(roles, name, known.unwrap_or_default())
+    }
+
+    fn take_roles(&mut self, roles: &ColumnRoles) -> Result<Roles, TableError> {
         let target = match (&roles.target, self.sparse()) {
             (Some(name), _) => self.take(name)?,
             (None, Some(_)) => self.take("label")?,
@@ -118,7 +143,13 @@ impl Table {
             None if self.sparse().is_some() && self.column("weight").is_some() => Some(self.take("weight")?),
             None => None,
         };
-        Ok((target, weight.as_ref().map(weights).transpose()?))
+        let group = match &roles.group {
+            Some(name) => Some(self.take(name)?),
+            None if self.sparse().is_some() && self.column("qid").is_some() => Some(self.take("qid")?),
+            None => None,
+        };
+        let position = roles.position.as_ref().map(|name| self.take(name)).transpose()?;
+        Ok(Roles { target, weights: weight.as_ref().map(weights).transpose()?, group, position })
     }
 }
 
@@ -130,7 +161,7 @@ impl TrainingTable {
     pub fn dataset(&self, quantizer: &Quantizer, base: Option<&Model>) -> Result<Dataset, TrainError> {
         let features = self.matrix.features()?;
         let data = Dataset::new(&features, self.target.values.clone(), self.training_weights()?, quantizer)?;
-        let data = data.with_classes(self.target.labels.clone());
+        let data = self.grouped(data.with_classes(self.target.labels.clone()))?;
         match base {
             Some(model) => data.start_from(model, &features),
             None => Ok(data),
@@ -143,22 +174,22 @@ impl TrainingTable {
     /// Returns the errors of [`dataset`](Self::dataset).
     pub fn dataset_like(&self, other: &Dataset, base: Option<&Model>) -> Result<Dataset, TrainError> {
         let features = self.matrix.features()?;
-        let data = other.like(&features, self.target.values.clone(), self.weights.clone())?;
+        let data = self.grouped(other.like(&features, self.target.values.clone(), self.weights.clone())?)?;
         match base {
             Some(model) => data.start_from(model, &features),
             None => Ok(data),
         }
     }
 
+    fn grouped(&self, data: Dataset) -> Result<Dataset, TrainError> {
+        match &self.groups {
+            Some(groups) => data.with_groups(groups.clone()),
+            None => Ok(data),
+        }
+    }
+
     fn training_weights(&self) -> Result<Option<Vec<f32>>, ObjectiveError> {
-        if !self.balanced {
-            return Ok(self.weights.clone());
-        }
-        let mut all = objective::class_weights(&self.target.values, &ClassWeights::Balanced)?;
-        for (weight, own) in all.iter_mut().zip(self.weights.iter().flatten()) {
-            *weight *= own;
-        }
-        Ok(Some(all))
+        training_weights(self.balanced, &self.target.values, self.weights.as_ref())
     }
 
     /// Creates the objective.
@@ -193,13 +224,25 @@ impl TrainingTable {
         &self.target
     }
 
+    /// Queries of the rows, if any.
+    #[must_use]
+    pub fn groups(&self) -> Option<&Groups> {
+        self.groups.as_ref()
+    }
+
+    /// Weight of each row, if the table has weights. Class weights are not included.
+    #[must_use]
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.weights.as_deref()
+    }
+
     /// Class of each row for stratified sampling; `None` for regression.
     #[must_use]
     pub fn strata(&self) -> Option<&[f32]> {
         (!self.target.labels.is_empty()).then_some(&self.target.values[..])
     }
 
-    /// Returns a subset of the rows in the given order.
+    /// Returns a subset of the rows in the given order. The rows of a query must stay adjacent.
     ///
     /// # Panics
     /// If a row is out of range.
@@ -210,11 +253,76 @@ impl TrainingTable {
             matrix: self.matrix.select(rows),
             target: Target { values: chosen(&self.target.values), labels: self.target.labels.clone() },
             weights: self.weights.as_deref().map(chosen),
+            groups: self.groups.as_ref().map(|groups| groups.select(rows)),
             objective: self.objective.clone(),
             reason: self.reason.clone(),
             balanced: self.balanced,
         }
     }
+}
+
+/// Targets, weights and queries, and the objective.
+#[derive(Debug, Clone)]
+pub(super) struct RoleColumns {
+    pub(super) target: Target,
+    pub(super) weights: Option<Vec<f32>>,
+    pub(super) groups: Option<Groups>,
+    pub(super) objective: String,
+    /// Reason for an inferred objective.
+    pub(super) reason: Option<String>,
+}
+
+impl RoleColumns {
+    /// Returns the weights of the rows, with those of their classes.
+    pub(super) fn training_weights(&self, balanced: bool) -> Result<Option<Vec<f32>>, ObjectiveError> {
+        training_weights(balanced, &self.target.values, self.weights.as_ref())
+    }
+}
+
+impl Roles {
+    fn read(
+        self,
+        roles: &ColumnRoles,
+        (name, reason): (String, Option<String>),
+        known: &[String],
+    ) -> Result<RoleColumns, TableError> {
+        let Self { target, weights, group, position } = self;
+        let groups = read_groups(&name, roles, group.as_ref(), position.as_ref())?;
+        let target = encoded(&name, &target, known)?;
+        let kind = match target.labels.len() {
+            0 => TargetKind::Numbers { largest: target.values.iter().fold(0.0, |most, &y| most.max(y.into())) },
+            classes => TargetKind::Classes(classes),
+        };
+        let objective = objective::infer(Some(&name), kind)?.name();
+        if roles.balanced && target.labels.is_empty() {
+            return Err(TableError::NoClasses { objective });
+        }
+        Ok(RoleColumns { target, weights, groups, objective, reason })
+    }
+}
+
+/// Returns the weights of the rows, multiplied by those of their classes if these are balanced.
+fn training_weights(
+    balanced: bool,
+    targets: &[f32],
+    weights: Option<&Vec<f32>>,
+) -> Result<Option<Vec<f32>>, ObjectiveError> {
+    if !balanced {
+        return Ok(weights.cloned());
+    }
+    let mut all = objective::class_weights(targets, &ClassWeights::Balanced)?;
+    for (weight, own) in all.iter_mut().zip(weights.into_iter().flatten()) {
+        *weight *= own;
+    }
+    Ok(Some(all))
+}
+
+/// Columns with a role other than a feature.
+struct Roles {
+    target: Column,
+    weights: Option<Vec<f32>>,
+    group: Option<Column>,
+    position: Option<Column>,
 }
 
 /// Returns the name of the objective, and the reason if it was inferred.
@@ -227,6 +335,9 @@ fn objective_name(roles: &ColumnRoles, target: &Column, base: Option<&Model>) ->
             model.output.objective.clone(),
             Some("objective of the model that training continues from".to_owned()),
         );
+    }
+    if let Some(group) = &roles.group {
+        return ("lambdarank".to_owned(), Some(format!("`{group}` holds queries")));
     }
     let inferred = Task::infer(target);
     let name = match inferred.task {
@@ -242,7 +353,7 @@ fn objective_name(roles: &ColumnRoles, target: &Column, base: Option<&Model>) ->
 fn encoded(objective: &str, column: &Column, known: &[String]) -> Result<Target, TableError> {
     let is_probability = || column.data.numbers().is_some() && Task::infer(column).task == Task::Regression;
     match objective::kind_of(objective)? {
-        ObjectiveKind::Regression => Target::numbers(column),
+        ObjectiveKind::Regression | ObjectiveKind::Ranking => Target::numbers(column),
         ObjectiveKind::Binary if known.is_empty() && is_probability() => Target::numbers(column),
         ObjectiveKind::Binary | ObjectiveKind::Multiclass if known.is_empty() => Target::classes(column),
         ObjectiveKind::Binary | ObjectiveKind::Multiclass => Target::classes_like(column, known),

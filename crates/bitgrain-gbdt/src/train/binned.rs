@@ -51,13 +51,19 @@ impl<'a> BinnedTree<'a> {
                 Child::Leaf(leaf) => return leaf as usize,
                 Child::Split(split) => {
                     let split = &self.splits[split as usize];
-                    let code = match split.place {
-                        Place::Constant => 0,
-                        Place::Slot { tile, slot, .. } => {
+                    let code = match (split.place, &slots.mapped) {
+                        (Place::Slot { tile, slot, .. }, Some(codes)) => {
+                            usize::from(codes.byte(tile, slot, order.map_or(row, |order| order[row] as usize)))
+                        }
+                        (Place::Wide { column }, Some(codes)) => {
+                            codes.wide(column, order.map_or(row, |order| order[row] as usize))
+                        }
+                        (Place::Constant, _) => 0,
+                        (Place::Slot { tile, slot, .. }, None) => {
                             usize::from(slots.tiles[tile][row * slots.plan.tiles[tile].width + slot])
                         }
-                        Place::Wide { column } => slots.wide[column].get(row),
-                        Place::Sparse(feature) => {
+                        (Place::Wide { column }, None) => slots.wide[column].get(row),
+                        (Place::Sparse(feature), _) => {
                             slots.sparse.bin(order.map_or(row, |order| order[row] as usize), feature)
                         }
                     };

@@ -1,6 +1,7 @@
 //! Cross-validation.
 
 use super::{Dataset, EvalSet, MetricValue, TrainError, Trainer, Training};
+use crate::Groups;
 use crate::random::mixed;
 
 /// Assignment of rows to folds.
@@ -10,7 +11,8 @@ use crate::random::mixed;
 pub struct CrossValidation {
     /// Number of folds; 5 by default.
     pub folds: usize,
-    /// Whether each fold gets an equal share of every target value, for classification.
+    /// Whether each fold gets an equal share of every target value, for classification. Without effect on data with
+    /// queries.
     pub stratified: bool,
     /// Seed of the assignment.
     pub seed: u64,
@@ -48,7 +50,8 @@ impl CrossValidation {
     /// Trains once per fold; `trainer` creates the trainer of a fold, including its metrics.
     ///
     /// # Errors
-    /// Returns [`TrainError::Folds`] unless the number of folds is between 2 and the number of rows, and the errors of
+    /// Returns [`TrainError::Folds`] unless the number of folds is between 2 and the number of rows,
+    /// [`TrainError::GroupFolds`] unless it is between 2 and the number of queries, if there are any, and the errors of
     /// [`Trainer::train`].
     pub fn run(
         &self,
@@ -58,7 +61,10 @@ impl CrossValidation {
         if !(2..=data.n_rows()).contains(&self.folds) {
             return Err(TrainError::Folds { folds: self.folds, rows: data.n_rows() });
         }
-        let fold_of = self.assign_folds(&data.targets());
+        let fold_of = match data.groups() {
+            Some(groups) => self.assign_queries(groups)?,
+            None => self.assign_folds(&data.targets()),
+        };
         let mut trainings = Vec::with_capacity(self.folds);
         let mut ends = Vec::with_capacity(self.folds);
         for fold in 0..self.folds {
@@ -75,6 +81,22 @@ impl CrossValidation {
         }
         let metrics = spreads(&ends);
         Ok(CrossValidationResult { trainings, metrics })
+    }
+
+    /// Returns the fold of each row of some queries: queries are shuffled and dealt in turn, and never divided.
+    ///
+    /// # Errors
+    /// Returns [`TrainError::GroupFolds`] unless the number of folds is between 2 and the number of queries.
+    pub fn assign_queries(&self, groups: &Groups) -> Result<Vec<usize>, TrainError> {
+        if !(2..=groups.len()).contains(&self.folds) {
+            return Err(TrainError::GroupFolds { folds: self.folds, groups: groups.len() });
+        }
+        let mut order: Vec<(u64, usize)> =
+            (0..groups.len()).map(|group| (mixed(self.seed ^ mixed(group as u64)), group)).collect();
+        order.sort_unstable();
+        let mut fold_of = vec![0; groups.n_rows()];
+        order.iter().enumerate().for_each(|(turn, &(_, group))| fold_of[groups.range(group)].fill(turn % self.folds));
+        Ok(fold_of)
     }
 
     /// Returns the fold of each row: rows are shuffled (within their class if stratified) and dealt in turn.

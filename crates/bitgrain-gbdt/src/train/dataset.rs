@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::init_scores;
 use super::slots::Slots;
 use super::unseen::Unseen;
 use super::{Targets, TrainError, scores};
-use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer, Schema};
+use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer, Schema, SharedCuts};
+use crate::groups::{GroupError, Groups};
 use crate::model::{CategorySet, InputKind, Model};
 use crate::objective::{self, Objective, ObjectiveError, TargetKind};
 use crate::samples::check_weights;
@@ -31,14 +33,18 @@ pub struct Dataset {
     pub(super) cuts: Arc<BinCuts>,
     pub(super) schema: Arc<Schema>,
     pub(super) slots: Slots,
-    pub(super) targets: Targets,
+    pub(crate) targets: Targets,
     /// Label of each class; empty unless the targets are class indices.
     pub(super) classes: Arc<[String]>,
-    pub(super) weights: Option<Vec<f32>>,
+    pub(crate) weights: Option<Vec<f32>>,
+    /// Queries of the rows, for ranking.
+    pub(super) groups: Option<Arc<Groups>>,
     /// Missing values without a missing-value bin.
     pub(super) unseen: Unseen,
     /// Initial raw scores, grouped by output.
     pub(super) start: Option<Vec<f64>>,
+    /// Whether `start` was given by the caller instead of being the predictions of a model.
+    pub(super) init_scores: bool,
 }
 
 impl Dataset {
@@ -98,9 +104,79 @@ impl Dataset {
             targets,
             classes: Arc::default(),
             weights,
+            groups: None,
             unseen: Unseen::default(),
             start: None,
+            init_scores: false,
         })
+    }
+
+    /// Creates a dataset from the parts of a binned table.
+    pub(crate) fn stored(
+        (cuts, schema): (Arc<BinCuts>, Arc<Schema>),
+        slots: Slots,
+        targets: Targets,
+        classes: Arc<[String]>,
+        weights: Option<Vec<f32>>,
+    ) -> Result<Self, TrainError> {
+        check_rows(slots.n_rows, targets.len(), weights.as_deref())?;
+        let unseen = Unseen::default();
+        Ok(Self {
+            cuts,
+            schema,
+            slots,
+            targets,
+            classes,
+            weights,
+            groups: None,
+            unseen,
+            start: None,
+            init_scores: false,
+        })
+    }
+
+    /// Bins the rows of a worker; `features` is `None` without rows.
+    pub(crate) fn of_shard(
+        shared: SharedCuts,
+        features: Option<&Features<'_>>,
+        targets: Targets,
+        weights: Option<Vec<f32>>,
+        classes: Vec<String>,
+    ) -> Result<Self, TrainError> {
+        let SharedCuts { cuts, own, schema } = shared;
+        let slots = match features {
+            Some(features) => {
+                check_rows(features.n_rows(), targets.len(), weights.as_deref())?;
+                Slots::new(&own.source(features)?)
+            }
+            None => {
+                // One row of missing values, which is removed: a matrix has at least one row.
+                let missing = vec![f32::NAN; schema.n_features()];
+                let features = Features::row_major(&missing[..], 1, schema.n_features())?;
+                Slots::new(&cuts.source(&features)?).rows(&[])
+            }
+        };
+        let unseen = Unseen::default();
+        let classes = classes.into();
+        Ok(Self {
+            cuts,
+            schema,
+            slots,
+            targets,
+            classes,
+            weights,
+            groups: None,
+            unseen,
+            start: None,
+            init_scores: false,
+        })
+    }
+
+    /// Returns validation data without rows, for a worker that lacks them.
+    #[must_use]
+    pub fn without_rows(&self) -> Self {
+        let groups = self.groups.as_ref().and_then(|_| Groups::from_sizes(&[], 0).ok());
+        Self { groups: groups.map(Arc::new), ..self.rows(&[]) }
     }
 
     fn binned(
@@ -118,12 +194,15 @@ impl Dataset {
             targets,
             classes: Arc::default(),
             weights,
+            groups: None,
             unseen: Unseen::default(),
             start: None,
+            init_scores: false,
         })
     }
 
-    /// Returns a subset of the rows in the given order.
+    /// Returns a subset of the rows in the given order. The rows of a query must stay adjacent; see
+    /// [`Groups::select`].
     ///
     /// # Panics
     /// If a row index is out of range.
@@ -131,7 +210,7 @@ impl Dataset {
     pub fn rows(&self, rows: &[usize]) -> Self {
         let weights = |weights: &Vec<f32>| rows.iter().map(|&row| weights[row]).collect();
         let output = |scores: &[f64]| -> Vec<f64> { rows.iter().map(|&row| scores[row]).collect() };
-        let outputs = |start: &Vec<f64>| start.chunks(self.n_rows()).flat_map(output).collect();
+        let outputs = |start: &Vec<f64>| start.chunks(self.n_rows().max(1)).flat_map(output).collect();
         Self {
             cuts: Arc::clone(&self.cuts),
             schema: Arc::clone(&self.schema),
@@ -139,8 +218,10 @@ impl Dataset {
             targets: self.targets.rows(rows),
             classes: Arc::clone(&self.classes),
             weights: self.weights.as_ref().map(weights),
+            groups: self.groups.as_ref().map(|groups| Arc::new(groups.select(rows))),
             unseen: self.unseen.rows(rows),
             start: self.start.as_ref().map(outputs),
+            init_scores: self.init_scores,
         }
     }
 
@@ -151,13 +232,53 @@ impl Dataset {
         self
     }
 
+    /// Sets the queries of the rows, for ranking.
+    ///
+    /// # Errors
+    /// Returns [`TrainError::Group`] if the groups are of another number of rows.
+    pub fn with_groups(mut self, groups: Groups) -> Result<Self, TrainError> {
+        if groups.n_rows() != self.n_rows() {
+            let (sum, rows) = (groups.n_rows(), self.n_rows());
+            return Err(GroupError::SizeSum { groups: groups.len(), sum, rows }.into());
+        }
+        self.groups = Some(Arc::new(groups));
+        Ok(self)
+    }
+
+    /// Queries of the rows, if any.
+    #[must_use]
+    pub fn groups(&self) -> Option<&Groups> {
+        self.groups.as_deref()
+    }
+
     /// Starts from the scores of a model, to continue its training. `features` must hold the rows of this dataset.
     ///
     /// # Errors
     /// Returns [`TrainError::Continue`] if the features do not match the model.
     pub fn start_from(mut self, model: &Model, features: &Features<'_>) -> Result<Self, TrainError> {
         self.start = Some(scores::of_model(model, features)?);
+        self.init_scores = false;
         Ok(self)
+    }
+
+    /// Starts from given raw scores, such as the logarithm of an exposure or the predictions of another model: one per
+    /// row and output, all rows of an output before the next. They are not part of the trained model, so they must be
+    /// added to its raw predictions.
+    ///
+    /// # Errors
+    /// Returns [`TrainError::InitScores`] if a score is not finite, or their number is not a multiple of the rows.
+    pub fn with_init_scores(mut self, scores: Vec<f64>) -> Result<Self, TrainError> {
+        init_scores::check_values(&scores, self.n_rows())?;
+        self.start = Some(scores);
+        self.init_scores = true;
+        Ok(self)
+    }
+
+    /// Starts from the scores of a model, for a worker without rows.
+    #[must_use]
+    pub fn start_without_rows(mut self) -> Self {
+        self.start = Some(Vec::new());
+        self
     }
 
     pub(super) fn is_categorical(&self, feature: usize) -> bool {
@@ -191,17 +312,25 @@ impl Dataset {
         self.n_rows() * self.slots.row_bytes() < TINY
     }
 
+    /// Returns whether the bins are read from a file during training instead of being held in memory.
+    #[must_use]
+    pub fn is_mapped(&self) -> bool {
+        self.slots.mapped.is_some()
+    }
+
     /// Number of features.
     #[must_use]
     pub fn n_features(&self) -> usize {
         self.schema.n_features()
     }
 
-    /// Creates an objective for these targets by name, or one that fits them; see [`objective::infer`].
+    /// Creates an objective for these targets by name, or one that fits them: `lambdarank` for data with groups, else
+    /// that of [`objective::infer`].
     ///
     /// # Errors
     /// Returns the errors of [`objective::infer`].
     pub fn objective(&self, name: Option<&str>) -> Result<Box<dyn Objective>, ObjectiveError> {
+        let name = name.or_else(|| self.groups.as_ref().map(|_| "lambdarank"));
         let largest = || self.targets.rounded().iter().fold(0.0, |most: f64, &target| most.max(target.into()));
         objective::infer(
             name,

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::TrainError;
 use super::trainer::{EvalSet, MetricValue};
+use crate::Groups;
 use crate::metric::{Metric, MetricInput};
 use crate::model::Link;
 use crate::predict::link::apply;
@@ -17,6 +18,7 @@ pub(super) struct Truth<'a> {
     pub(super) data: EvalSet,
     pub(super) targets: &'a [f64],
     pub(super) weights: Option<&'a [f32]>,
+    pub(super) groups: Option<&'a Groups>,
 }
 
 /// Evaluates every metric on scores grouped by output. The scores equal those of the model bit by bit.
@@ -30,7 +32,8 @@ pub(super) fn evaluate(
         return Ok(Vec::new());
     }
     let predictions = linked(link, scores, truth.targets.len());
-    let evaluated = MetricInput { targets: truth.targets, weights: truth.weights, predictions: &predictions };
+    let Truth { targets, weights, groups, .. } = *truth;
+    let evaluated = MetricInput { targets, weights, predictions: &predictions, groups };
     let value = |metric: &dyn Metric| {
         // Evaluate before reading the name: a custom metric may set its name in the first evaluation.
         let value = metric.evaluate(&evaluated)?;

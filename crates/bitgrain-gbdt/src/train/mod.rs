@@ -4,21 +4,29 @@
 //! and returns a [`Model`](crate::model::Model).
 
 mod binned;
+mod checkpoint;
+mod constrain;
 mod cross_validation;
 mod dataset;
 mod earlier;
 mod error;
 mod evaluate;
+mod exact;
 mod grow;
 mod growth;
+mod init_scores;
+mod memory;
 mod places;
 mod rounds;
 mod row_column;
 mod sampling;
+mod schedule;
 mod scores;
-mod slots;
+mod shared;
+pub(crate) mod slots;
 mod split;
 mod state;
+mod stop_on;
 mod stopwatch;
 mod targets;
 mod team;
@@ -27,11 +35,14 @@ mod unseen;
 mod usage;
 
 pub use crate::parameter::Params;
+pub use checkpoint::Checkpoint;
+pub use constrain::MonotoneMethod;
 pub use cross_validation::{CrossValidation, CrossValidationResult, MetricSpread};
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use growth::Growth;
 pub use sampling::SampleStrategy;
+pub use stop_on::StopOn;
 pub use targets::Targets;
 pub use trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 pub use usage::{PROJECTED_CORES, Phase, PhaseUsage, TeamUsage};

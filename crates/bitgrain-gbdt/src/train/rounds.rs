@@ -4,18 +4,24 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::binned::BinnedTree;
+use super::constrain::{Constraints, Scorer};
 use super::earlier::{as_compared, class_labels, earlier_trees, merge_known_codes};
 use super::evaluate::{Truth, evaluate};
+use super::exact::Grid;
 use super::grow::{Arrangement, Buffers, Grower, Grown, Numbers, Sum, sum_of_part};
 use super::places::Places;
-use super::scores::{self, Ask, Asked, Chunk, Largest, Pending, TASK, Updated, gradients, relative};
+use super::sampling::Before;
+use super::scores::{self, Ask, Asked, Chunk, Largest, Pending, Updated, gradients, relative, task_rows};
+use super::shared::{before, same_params, shared_largest, shared_residuals};
 use super::split::{How, Rules, Search};
 use super::state::{State, start_scores};
+use super::stop_on::Best;
 use super::team::Team;
 use super::trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
 use super::usage::Phase;
 use super::{Dataset, TrainError, sampling};
+use crate::distributed::{Gathered, Peers, Reader, Writer};
 use crate::gradient::{GradientRows, Steps};
 use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
 use crate::narrow::narrow;
@@ -31,6 +37,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     team: &'t Team<'t>,
     buffers: Buffers<N::Sum>,
     trainer: &'t mut Trainer<'a>,
+    constraints: Option<&'t Constraints>,
     data: &'d mut Dataset,
     /// Row index at each position.
     order: Vec<u32>,
@@ -61,23 +68,52 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     missing_last: Vec<bool>,
     trees: Vec<Tree>,
     history: Vec<Vec<MetricValue>>,
+    peers: &'t Peers<'t>,
+    /// Rows and queries of the workers before this one.
+    before: Before,
+    /// Rows of all workers, on which worker 0 evaluates the training data and each validation set.
+    gathered: Vec<Option<Gathered>>,
 }
 
 impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
-    pub(super) fn new(team: &'t Team<'t>, trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Self {
+    pub(super) fn new(
+        team: &'t Team<'t>,
+        trainer: &'t mut Trainer<'a>,
+        data: &'d mut Dataset,
+        constraints: Option<&'t Constraints>,
+        peers: &'t Peers<'t>,
+    ) -> Result<Self, TrainError> {
         let outputs = trainer.objective.n_outputs();
         let by_row = !trainer.metrics.is_empty() && (trainer.valid.is_empty() || trainer.watch_train);
-        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init, by_row);
+        let before = before(data, peers)?;
+        let gathered = if trainer.metrics.is_empty() || peers.are_alone() {
+            Vec::new()
+        } else {
+            let watched = if by_row { vec![&*data] } else { Vec::new() };
+            let sets = watched.into_iter().chain(trainer.valid.iter().copied());
+            sets.map(|set| Gathered::of(peers, set)).collect::<Result<_, _>>()?
+        };
+        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init, by_row, peers)?;
         let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
         let measured = if trainer.metrics.is_empty() { &[][..] } else { &trainer.valid[..] };
         let valid_targets = measured.iter().map(|valid| valid.targets.exact().into_owned()).collect();
         let earlier = trainer.init.map_or(Comparison::F32, |model| model.comparison);
         let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
-        let moves = outputs == 1 && trainer.params.goss().is_none() && !trainer.objective.needs_all_rows();
-        Self {
+        if let (Some(constraints), Some(_), Some(model)) = (constraints, trainer.checkpoint, trainer.init) {
+            // First uses of features have costs, which the earlier rounds have paid.
+            for split in model.trees.iter().flat_map(|tree| &tree.splits) {
+                constraints.mark_used(split.feature as usize);
+            }
+        }
+        let in_order = trainer.objective.needs_all_rows() || trainer.objective.ranks();
+        let moves = outputs == 1 && trainer.params.goss().is_none() && !in_order;
+        Ok(Self {
             team,
-            buffers: Buffers::new(data.cuts.map().total_bins() as usize),
+            peers,
+            before,
+            gathered,
+            buffers: Buffers::new(data.cuts.map().total_bins() as usize, team.threads()),
             order: (0..narrow(n_rows)).collect(),
             gradients: N::Rows::zeros(n_rows),
             state,
@@ -94,8 +130,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             history: Vec::new(),
             base_scores,
             trainer,
+            constraints,
             data,
-        }
+        })
     }
 
     pub(super) fn run(mut self) -> Result<Training, TrainError> {
@@ -107,7 +144,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// Returns every row to its original position, after releasing all memory that is not needed any more.
     fn restore(&mut self) {
-        self.buffers = Buffers::new(0);
+        self.buffers = Buffers::new(0, 0);
         self.gradients = N::Rows::zeros(0);
         (self.exact, self.valid_scores, self.leaf_of) = (Vec::new(), Vec::new(), Vec::new());
         let state = std::mem::take(&mut self.state);
@@ -119,26 +156,64 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// Runs all rounds. Returns the best round if a validation metric was measured.
     fn grow(&mut self) -> Result<Option<usize>, TrainError> {
         let rounds = self.trainer.params.n_estimators;
-        let mut best: Option<(usize, f64)> = None;
-        for round in 0..rounds {
+        let mut best = Best::default();
+        let earlier = self.trainer.checkpoint.map_or(&[][..], |checkpoint| &checkpoint.history);
+        for (round, metrics) in earlier.iter().enumerate() {
+            best.see(round, metrics, self.trainer);
+            self.history.push(metrics.clone());
+        }
+        let mut on_round = self.trainer.on_round.take();
+        let (mut found, mut late) = (best.round(), best.is_late(&self.trainer.params));
+        for round in self.history.len()..rounds {
+            if late {
+                break;
+            }
+            if let Some(mut schedule) = self.trainer.schedule.take() {
+                let changed = schedule.apply(round, &mut self.trainer.params);
+                same_params(self.peers, changed, &self.trainer.params)?;
+                self.trainer.schedule = Some(schedule);
+            }
             self.round(round)?;
             let metrics = self.measure()?;
-            let stop = self.trainer.notify(&Round { index: round, total: rounds, metrics: &metrics });
-            let watched = metrics.iter().find(|metric| metric.data == EvalSet::Valid).map(|metric| metric.value);
-            if let Some(value) = watched {
-                let higher = self.trainer.metrics[0].higher_is_better();
-                // A NaN of the first round is replaced by any later value; a later NaN never compares as better.
-                if best.is_none_or(|(_, best)| best.is_nan() || if higher { value > best } else { value < best }) {
-                    best = Some((round, value));
-                }
-            }
+            best.see(round, &metrics, self.trainer);
             self.history.push(metrics);
-            let late = |patience: usize| best.is_some_and(|(best, _)| round - best >= patience);
-            if stop || self.trainer.params.early_stopping_rounds.is_some_and(late) {
+            let told = Round {
+                index: round,
+                total: rounds,
+                metrics: &self.history[round],
+                history: &self.history,
+                params: &self.trainer.params,
+                model: &|| self.model(self.trees.clone(), None),
+            };
+            let stop = on_round.as_mut().is_some_and(|call| call(&told).is_break());
+            let stops;
+            (stops, late, found) = self.decided(stop, &best)?;
+            if stops {
                 break;
             }
         }
-        Ok(best.map(|(round, _)| round))
+        Ok(found)
+    }
+
+    /// Returns whether any worker wants to stop, and the best round so far and whether early stopping ends the training,
+    /// as worker 0 sees it: a metric written in Python may learn there whether higher values are better.
+    fn decided(&self, stop: bool, best: &Best) -> Result<(bool, bool, Option<usize>), TrainError> {
+        let (late, round) = (best.is_late(&self.trainer.params), best.round());
+        if self.peers.are_alone() {
+            return Ok((stop, late, round));
+        }
+        let mut own = Writer::default();
+        own.u64(u64::from(stop)).u64(u64::from(late)).u64(round.map_or(u64::MAX, |round| round as u64));
+        let mut decided = (false, late, round);
+        for (rank, bytes) in self.peers.exchange(Ok(own.0))?.iter().enumerate() {
+            let mut reader = Reader(bytes);
+            decided.0 |= reader.u64()? == 1;
+            if rank == 0 {
+                decided.1 = reader.u64()? == 1;
+                decided.2 = usize::try_from(reader.u64()?).ok().filter(|round| *round < usize::MAX);
+            }
+        }
+        Ok(decided)
     }
 
     /// Grows one tree per output.
@@ -146,29 +221,51 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let rows = self.state.rows();
         let objective = &*self.trainer.objective;
         let mut largest = if !self.moves {
-            gradients(self.team, objective, rows, round, &mut self.exact)?
+            let groups = self.data.groups.as_deref().filter(|_| objective.ranks());
+            let largest = gradients(self.team, objective, rows, groups, round, &mut self.exact);
+            let largest = shared_largest(self.peers, largest)?;
+            if groups.is_some() {
+                self.trainer.objective.end_round(&self.exact);
+            }
+            largest
         } else if N::EXACT {
             vec![Largest::default()]
         } else {
-            vec![self.largest(round)?]
+            let largest = self.largest(round).map(|largest| vec![largest]);
+            shared_largest(self.peers, largest)?
         };
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
+        if self.trainer.params.goss().is_some() {
+            // Each worker scaled up its own gradients.
+            largest = shared_largest(self.peers, Ok(largest))?;
+        }
         for (output, largest) in largest.into_iter().enumerate() {
             let seed = mixed(self.trainer.params.seed ^ mixed((round * 4096 + output) as u64));
-            let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
+            let codes = N::codes(self.peers.n_rows());
+            let steps = Steps::new(codes, largest.grad, largest.hess, self.rounding_seed(seed));
+            let steps = steps.after(self.peers.first_row());
             self.gradients.set_steps(&steps);
             let sum = self.carry(&steps, output, round)?.filter(|_| in_bag == n_rows);
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
             let features = self.features(seed);
             let map = self.data.cuts.map();
-            let search =
-                Search { map, categorical: &self.categorical, missing_last: &self.missing_last, rules: &rules };
-            let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
+            let search = Search {
+                map,
+                categorical: &self.categorical,
+                missing_last: &self.missing_last,
+                rules: &rules,
+                constraints: self.constraints.filter(|constraints| constraints.scores()),
+            };
+            let constraints = self.constraints;
+            let (params, rules_of, sampled) = (&self.trainer.params, &rules, &features[..]);
+            let peers = self.peers;
+            let grower = Grower { params, search, rules: rules_of, constraints, features: sampled, seed, peers, codes };
             let columns = self.state.row_columns(self.moves);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), columns);
             let grown = grower.grow::<N>(self.team, &mut rows.part(0..in_bag), sum, &self.buffers);
-            let mut values = self.leaf_values(&grown, output, round, &rules)?;
+            self.peers.check()?;
+            let mut values = self.leaf_values(&grown, output, round, &rules, largest)?;
             if let [value] = &mut values[..]
                 && self.is_lost(*value, output)
             {
@@ -208,25 +305,25 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         if self.moves {
             let pending = std::mem::take(&mut self.pending);
             let (asked, scores) = Self::asked(self.trainer, &mut self.state, &self.order, round);
-            let outs = self.gradients.pairs_mut().chunks_mut(TASK);
+            let outs = self.gradients.pairs_mut().chunks_mut(task_rows(n_rows));
             let asks = updates(scores, &pending).zip(outs).map(|(scores, out)| ask(scores, out)).collect();
             let encode = |chunk: &Chunk<'_>, out: &mut &mut [N::Pair]| {
                 let out = &mut out[chunk.within.clone()];
-                N::Rows::encode(steps, chunk.start, chunk.grads, chunk.hess, out);
+                N::Rows::encode(steps, &asked.order[chunk.positions()], chunk.grads, chunk.hess, out);
                 // While they are in cache.
                 sum_of_part::<N>(out)
             };
-            let sums = asked.in_chunks(self.team, Phase::Gradients, asks, encode)?;
+            let sums = self.peers.agree(asked.in_chunks(self.team, Phase::Gradients, asks, encode))?;
             return Ok(Some(sums.into_iter().flatten().fold(N::Sum::default(), N::Sum::plus)));
         }
         let exact = &self.exact[output * n_rows..(output + 1) * n_rows];
         let pairs = self.gradients.pairs_mut().chunks_mut(scores::CHUNK);
-        let chunks = pairs.zip(self.order.chunks(scores::CHUNK)).enumerate().collect();
-        self.team.map(Phase::Gradients, chunks, |(chunk, (out, order)): (usize, (&mut [N::Pair], &[u32]))| {
+        let chunks = pairs.zip(self.order.chunks(scores::CHUNK)).collect();
+        self.team.map(Phase::Gradients, chunks, |(out, order): (&mut [N::Pair], &[u32])| {
             let pairs = || order.iter().map(|&row| exact[row as usize]);
             let grads: Vec<f32> = pairs().map(|pair| pair.grad).collect();
             let hess: Vec<f32> = pairs().map(|pair| pair.hess).collect();
-            N::Rows::encode(steps, chunk * scores::CHUNK, &grads, &hess, out);
+            N::Rows::encode(steps, order, &grads, &hess, out);
         });
         Ok(None)
     }
@@ -255,11 +352,14 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 goss,
                 params,
                 round,
-                self.exact.chunks_mut(n_rows).take(outputs).collect(),
+                (self.exact.chunks_mut(n_rows.max(1)).take(outputs).collect(), n_rows),
                 largest,
+                self.peers,
             )
         } else if let Some(bagging) = params.bagging() {
-            sampling::bag(self.team, bagging, params.seed, round, n_rows)
+            // A query is never divided: its gradients depend on all of its rows.
+            let groups = self.data.groups.as_deref().filter(|_| self.trainer.objective.ranks());
+            sampling::bag(self.team, bagging, params.seed, round, n_rows, self.before, groups)
         } else {
             None
         };
@@ -277,23 +377,52 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         output: usize,
         round: usize,
         rules: &Rules,
+        largest: Largest,
     ) -> Result<Vec<f64>, TrainError> {
         let rate = self.trainer.params.learning_rate;
+        let scorer = self.scorer(rules);
         let values: Vec<f64> = if self.trainer.objective.renews_leaves() {
             let (state, order) = (&self.state, (!self.moves).then_some(&self.order[..]));
             let scores = &state.scores[output * self.data.n_rows()..];
             let objective = &*self.trainer.objective;
             let leaves = grown.leaves.iter().map(|leaf| leaf.rows.clone()).collect();
-            self.team.map(Phase::Leaves, leaves, |rows| renewed(objective, state, scores, order, rows))
+            let residuals =
+                self.team.map(Phase::Leaves, leaves, |rows| residuals(objective, state, scores, order, rows));
+            let residuals = shared_residuals(self.peers, residuals)?;
+            let mut values = self
+                .team
+                .map(Phase::Leaves, residuals, |mut residuals| objective.renew_leaf(&mut residuals).unwrap_or(0.0));
+            if let Some(scorer) = scorer {
+                scorer.constraints.settle_renewed(grown, &mut values);
+            }
+            values
         } else if N::EXACT {
-            let of_leaf = |leaf: &super::grow::GrownLeaf<N::Sum>| leaf.totals.sum.parts();
-            grown.leaves.iter().map(of_leaf).map(|(grad, hess)| rules.leaf(grad, hess)).collect()
+            let of_leaf = |leaf: &super::grow::GrownLeaf<N::Sum>| match scorer {
+                Some(_) => leaf.totals.limits.value,
+                None => {
+                    let (grad, hess) = leaf.totals.sum.parts();
+                    rules.leaf(grad, hess)
+                }
+            };
+            grown.leaves.iter().map(of_leaf).collect()
         } else {
             // Leaf values use unquantized gradients: only the choice of splits is subject to quantization.
-            let sums = self.exact_sums(grown, output, round)?;
-            sums.into_iter().map(|(grad, hess)| rules.leaf(grad, hess)).collect()
+            let sums = self.exact_sums(grown, output, round, largest)?;
+            match scorer {
+                Some(scorer) => scorer.final_values(grown, &sums),
+                None => sums.into_iter().map(|(grad, hess)| rules.leaf(grad, hess)).collect(),
+            }
         };
         Ok(values.into_iter().map(|value| self.bounded(value * rate)).collect())
+    }
+
+    /// Returns the scorer of constraints that change the values of leaves.
+    fn scorer<'r>(&self, rules: &'r Rules) -> Option<Scorer<'r>>
+    where
+        't: 'r,
+    {
+        let constraints = self.constraints.filter(|constraints| constraints.scores())?;
+        Some(Scorer { rules, constraints })
     }
 
     /// Returns whether a tree without splits is too small to change any score in f32: its value results from the
@@ -302,7 +431,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let (n_rows, origin) = (self.data.n_rows(), self.state.origin);
         let scores = &self.state.scores[output * n_rows..(output + 1) * n_rows];
         let step = relative(value, 0.0);
-        scores.iter().map(|&score| relative(score, origin)).all(|score| score + step == score)
+        let kept = scores.iter().map(|&score| relative(score, origin)).all(|score| score + step == score);
+        self.peers.count(usize::from(!kept)) == 0
     }
 
     /// Clips a leaf value so that scores stay finite for any learning rate and any hessians.
@@ -316,15 +446,23 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// Sums the unquantized gradients of each leaf.
-    fn exact_sums(&self, grown: &Grown<N::Sum>, output: usize, round: usize) -> Result<Vec<(f64, f64)>, TrainError> {
-        // Float sums depend on these parts, so they must not depend on the number of threads.
+    fn exact_sums(
+        &self,
+        grown: &Grown<N::Sum>,
+        output: usize,
+        round: usize,
+        largest: Largest,
+    ) -> Result<Vec<(f64, f64)>, TrainError> {
+        let n_rows = self.peers.n_rows();
+        let grids = [Grid::new(largest.grad, n_rows), Grid::new(largest.hess, n_rows)];
         let of_leaf = |(leaf, grown): (usize, &super::grow::GrownLeaf<N::Sum>)| {
             let (start, end) = (grown.rows.start, grown.rows.end);
             (start..end).step_by(CHUNK).map(move |first| (leaf, first..end.min(first + CHUNK)))
         };
-        let parts: Vec<(usize, Range<usize>)> = grown.leaves.iter().enumerate().flat_map(of_leaf).collect();
+        let mut parts: Vec<(usize, Range<usize>)> = grown.leaves.iter().enumerate().flat_map(of_leaf).collect();
+        // The order of the rows, so that each thread gets those that it owns.
+        parts.sort_unstable_by_key(|(_, places)| places.start);
         let sums: Vec<(f64, f64)> = if self.moves {
-            let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>();
             let of_part = |(_, places): &(usize, Range<usize>)| {
                 let scores = &self.state.scores[places.clone()];
                 Ask { first: places.start, len: places.len(), scores, out: () }
@@ -333,8 +471,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let (objective, weights) = (&*self.trainer.objective, weights.as_deref());
             let asked = Asked { objective, targets, weights, origin: *origin, round, order: &self.order };
             let asks = parts.iter().map(of_part).collect();
-            let found =
-                asked.in_chunks(self.team, Phase::Leaves, asks, |chunk, ()| (sum(chunk.grads), sum(chunk.hess)))?;
+            let found = self.peers.agree(asked.in_chunks(self.team, Phase::Leaves, asks, |chunk, ()| {
+                (grids[0].sum(chunk.grads), grids[1].sum(chunk.hess))
+            }))?;
             found
                 .into_iter()
                 .map(|of_part| of_part.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h)))
@@ -346,13 +485,20 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             self.team.map(Phase::Leaves, places, |places: Range<usize>| {
                 order[places].iter().fold((0.0, 0.0), |(grad, hess), &row| {
                     let pair = exact[row as usize];
-                    (grad + f64::from(pair.grad), hess + f64::from(pair.hess))
+                    (grad + grids[0].rounded(pair.grad), hess + grids[1].rounded(pair.hess))
                 })
             })
         };
         let mut totals = vec![(0.0, 0.0); grown.leaves.len()];
         for ((leaf, _), (grad, hess)) in parts.iter().zip(sums) {
             totals[*leaf] = (totals[*leaf].0 + grad, totals[*leaf].1 + hess);
+        }
+        if !self.peers.are_alone() {
+            let (mut grads, mut hess): (Vec<f64>, Vec<f64>) = totals.into_iter().unzip();
+            grids[0].reduce(self.peers, &mut grads);
+            grids[1].reduce(self.peers, &mut hess);
+            totals = grads.into_iter().zip(hess).collect();
+            self.peers.check()?;
         }
         Ok(totals)
     }
@@ -431,17 +577,61 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             return Ok(Vec::new());
         }
         self.settle();
+        if !self.peers.are_alone() {
+            return self.measure_all();
+        }
         let Trainer { metrics, objective, valid, watch_train, .. } = &*self.trainer;
         let mut all = Vec::new();
         if valid.is_empty() || *watch_train {
             let (targets, weights) = (&self.data.targets.exact()[..], self.data.weights.as_deref());
-            let truth = Truth { data: EvalSet::Train, targets, weights };
+            let truth = Truth { data: EvalSet::Train, targets, weights, groups: self.data.groups() };
             all.extend(evaluate(metrics, objective.link(), &truth, self.scores_by_row())?);
         }
         for (number, (valid, scores)) in valid.iter().zip(&self.valid_scores).enumerate() {
             let data = if number == 0 { EvalSet::Valid } else { EvalSet::Further(number) };
-            let truth = Truth { data, targets: &self.valid_targets[number], weights: valid.weights.as_deref() };
+            let (targets, weights) = (&self.valid_targets[number][..], valid.weights.as_deref());
+            let truth = Truth { data, targets, weights, groups: valid.groups() };
             all.extend(evaluate(metrics, objective.link(), &truth, scores.clone())?);
+        }
+        Ok(all)
+    }
+
+    /// Evaluates the metrics on the rows of all workers, on worker 0.
+    fn measure_all(&self) -> Result<Vec<MetricValue>, TrainError> {
+        let Trainer { metrics, objective, valid, watch_train, .. } = &*self.trainer;
+        let outputs = objective.n_outputs();
+        let watched = valid.is_empty() || *watch_train;
+        let mut sets: Vec<(EvalSet, Vec<f64>)> = Vec::new();
+        if watched {
+            sets.push((EvalSet::Train, self.scores_by_row()));
+        }
+        for (number, scores) in self.valid_scores.iter().enumerate() {
+            sets.push((if number == 0 { EvalSet::Valid } else { EvalSet::Further(number) }, scores.clone()));
+        }
+        let mut scores = Vec::new();
+        for (_, own) in &sets {
+            scores.push(self.peers.gather(&Writer::default().f64s(own).0)?);
+        }
+        let evaluated = self.peers.compute_on_root(|| {
+            let mut told = Writer::default();
+            for (((data, _), gathered), scores) in sets.iter().zip(&self.gathered).zip(scores) {
+                let (Some(gathered), Some(scores)) = (gathered, scores) else { continue };
+                let scores = gathered.scores(&scores, outputs)?;
+                let (targets, weights) = (gathered.targets.exact(), gathered.weights.as_deref());
+                let truth = Truth { data: *data, targets: &targets, weights, groups: gathered.groups.as_ref() };
+                for metric in evaluate(metrics, objective.link(), &truth, scores)? {
+                    told.text(&metric.name).f64s(&[metric.value]);
+                }
+            }
+            Ok(told.0)
+        })?;
+        let mut reader = Reader(&evaluated);
+        let mut all = Vec::new();
+        for (data, _) in sets {
+            for _ in metrics {
+                let (name, value) = (reader.text()?, reader.f64s()?);
+                all.push(MetricValue { data, name, value: value.first().copied().unwrap_or(f64::NAN) });
+            }
         }
         Ok(all)
     }
@@ -458,6 +648,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// Converts a grown tree to a model tree: bins become thresholds and category codes.
     fn tree(&self, grown: &Grown<N::Sum>, values: &[f64], rules: &Rules) -> Tree {
         let rate = self.trainer.params.learning_rate;
+        let scorer = self.scorer(rules);
         let hess_of = |sum: N::Sum| sum.parts().1 * rules.hess_step;
         let leaf = |(leaf, &value): (&super::grow::GrownLeaf<N::Sum>, &f64)| Leaf {
             value,
@@ -470,7 +661,13 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 How::Cut { bin, missing_left } => (Rule::AtMost(self.threshold(feature, *bin)), *missing_left),
                 How::Choice { bins } => (Rule::In(self.data.codes_of(feature, bins)), false),
             };
-            let (grad, hess) = split.totals.sum.parts();
+            let value = match scorer {
+                Some(_) => split.totals.limits.value,
+                None => {
+                    let (grad, hess) = split.totals.sum.parts();
+                    rules.leaf(grad * rules.grad_step, hess * rules.hess_step)
+                }
+            };
             #[expect(clippy::cast_possible_truncation, reason = "gains are informative only")]
             let gain = split.found.gain.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
             Split {
@@ -481,7 +678,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 left: split.left,
                 right: split.right,
                 gain,
-                value: self.bounded(rules.leaf(grad * rules.grad_step, hess * rules.hess_step) * rate),
+                value: self.bounded(value * rate),
                 weight: hess_of(split.totals.sum),
                 count: split.totals.rows as u64,
             }
@@ -501,14 +698,22 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         as_compared(cut, self.comparison)
     }
 
-    fn finish(self, best_round: Option<usize>) -> Training {
+    fn finish(mut self, best_round: Option<usize>) -> Training {
         let team = self.team.usage();
-        let Self { trainer, data, mut trees, history, base_scores, comparison, .. } = self;
-        let outputs = base_scores.len();
-        if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping_rounds) {
-            let before = trainer.init.map_or(0, |model| model.trees.len());
-            trees.truncate(before + (best + 1) * outputs);
+        let mut trees = std::mem::take(&mut self.trees);
+        if let (Some(best), Some(_)) = (best_round, self.trainer.params.early_stopping_rounds) {
+            let before = self.trainer.init.map_or(0, |model| model.trees.len());
+            let resumed = self.trainer.checkpoint.map_or(0, |checkpoint| checkpoint.history.len());
+            trees.truncate(before + (best + 1) * self.base_scores.len() - resumed * self.base_scores.len());
         }
+        let model = self.model(trees, best_round);
+        Training { model, history: self.history, best_round, precision: N::PRECISION, team }
+    }
+
+    /// Returns the model of some trees.
+    fn model(&self, trees: Vec<Tree>, best_round: Option<usize>) -> Model {
+        let Self { trainer, data, base_scores, comparison, .. } = self;
+        let outputs = base_scores.len();
         let input = |(feature, name): (usize, &String)| {
             let mut kind = data.input_kind(feature);
             if let Some(model) = trainer.init {
@@ -516,26 +721,26 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             }
             Input { name: name.clone(), kind }
         };
-        let model = Model {
+        Model {
             inputs: data.schema.names().iter().enumerate().map(input).collect(),
-            comparison,
+            comparison: *comparison,
             output: Output {
                 objective: trainer.objective.name(),
                 link: trainer.objective.link(),
-                base_scores,
+                base_scores: base_scores.clone(),
                 classes: class_labels(data, trainer.init, outputs),
                 average: false,
             },
             trees,
             metadata: trainer.metadata(best_round),
-        };
-        Training { model, history, best_round, precision: N::PRECISION, team }
+        }
     }
 }
 
 /// Divides scores into tasks that add pending values.
 fn updates<'s>(scores: &'s mut [f64], pending: &'s Pending) -> impl Iterator<Item = Updated<'s>> {
-    let parts = scores.chunks_mut(TASK).zip((0..).step_by(TASK));
+    let task = task_rows(scores.len());
+    let parts = scores.chunks_mut(task).zip((0..).step_by(task));
     parts.map(move |(scores, first)| Updated { scores, first, pending })
 }
 
@@ -543,19 +748,18 @@ fn ask<O>(scores: Updated<'_>, out: O) -> Ask<Updated<'_>, O> {
     Ask { first: scores.first, len: scores.scores.len(), scores, out }
 }
 
-/// Returns the leaf value computed by the objective from the residuals. `order` maps positions to rows, if they differ.
-fn renewed(
+/// Returns the residuals of some rows with their weights. `order` maps positions to rows, if they differ.
+fn residuals(
     objective: &dyn Objective,
     State { targets, weights, origin, .. }: &State,
     scores: &[f64],
     order: Option<&[u32]>,
     places: Range<usize>,
-) -> f64 {
+) -> Vec<(f32, f32)> {
     let residual = |place: usize| {
         let row = order.map_or(place, |order| order[place] as usize);
         let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
-        (relative(f64::from(targets[row]), scores[row] - origin), weight)
+        (relative(f64::from(targets[row]), scores[row] - origin), objective.leaf_weight(targets[row], weight))
     };
-    let mut residuals: Vec<(f32, f32)> = places.map(residual).collect();
-    objective.renew_leaf(&mut residuals).unwrap_or(0.0)
+    places.map(residual).collect()
 }

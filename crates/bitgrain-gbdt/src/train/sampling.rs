@@ -6,6 +6,8 @@ use super::Params;
 use super::scores::Largest;
 use super::team::Team;
 use super::usage::Phase;
+use crate::Groups;
+use crate::distributed::Peers;
 use crate::random::{mixed, share};
 
 /// Sampling of the rows of each tree.
@@ -67,16 +69,38 @@ pub(crate) fn sample_items(items: &[usize], share: f64, seed: u64) -> Vec<usize>
 /// Rows per task.
 const CHUNK: usize = 1 << 14;
 
-/// Draws a share of the rows; the same for `every` rounds. Returns `None` if all rows are used.
-pub(crate) fn bag(team: &Team<'_>, bagging: Bagging, seed: u64, round: usize, n_rows: usize) -> Option<Vec<bool>> {
+/// Rows and queries of the workers before this one: random numbers belong to rows, not to workers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Before {
+    pub(crate) rows: u64,
+    pub(crate) groups: u64,
+}
+
+/// Draws a share of the rows, or of the groups with all of their rows; the same for `every` rounds. Returns `None` if
+/// all rows are used.
+pub(crate) fn bag(
+    team: &Team<'_>,
+    bagging: Bagging,
+    seed: u64,
+    round: usize,
+    n_rows: usize,
+    before: Before,
+    groups: Option<&Groups>,
+) -> Option<Vec<bool>> {
     if bagging.fraction >= 1.0 {
         return None;
     }
     let seed = mixed(seed ^ mixed((round / bagging.every.max(1)) as u64 ^ 0xBA66));
     let mut chosen = vec![false; n_rows];
+    if let Some(groups) = groups {
+        for (group, rows) in groups.ranges().enumerate() {
+            chosen[rows].fill(share(mixed(seed ^ (before.groups + group as u64))) < bagging.fraction);
+        }
+        return Some(chosen);
+    }
     let chunks = chosen.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).collect();
-    team.map(Phase::Sampling, chunks, |(chosen, first): (&mut [bool], usize)| {
-        for (chosen, row) in chosen.iter_mut().zip(first as u64..) {
+    team.map(Phase::Sampling, chunks, |(chosen, at): (&mut [bool], usize)| {
+        for (chosen, row) in chosen.iter_mut().zip(before.rows + at as u64..) {
             *chosen = share(mixed(seed ^ row)) < bagging.fraction;
         }
     });
@@ -97,13 +121,13 @@ pub(super) fn goss(
     goss: Goss,
     params: &Params,
     round: usize,
-    mut columns: Vec<&mut [PairF32]>,
+    (mut columns, n_rows): (Vec<&mut [PairF32]>, usize),
     largest: &mut [Largest],
+    peers: &Peers<'_>,
 ) -> Option<Vec<bool>> {
     if (round as f64) < 1.0 / params.learning_rate || goss.top_rate + goss.other_rate >= 1.0 {
         return None;
     }
-    let n_rows = columns.first().map_or(0, |column| column.len());
     let mut sizes: Vec<f32> = vec![0.0; n_rows];
     let chunks = sizes.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).collect();
     team.map(Phase::Sampling, chunks, |(sizes, first): (&mut [f32], usize)| {
@@ -111,8 +135,9 @@ pub(super) fn goss(
             sizes.iter_mut().zip(&column[first..]).for_each(|(size, pair)| *size += (pair.grad * pair.hess).abs());
         }
     });
-    let top = ((n_rows as f64 * goss.top_rate) as usize).clamp(1, n_rows) - 1;
-    let least = nth_largest(team, &sizes, top);
+    let all = peers.n_rows();
+    let top = ((all as f64 * goss.top_rate) as usize).clamp(1, all) - 1;
+    let least = nth_largest(team, &sizes, top, peers);
     let seed = mixed(params.seed ^ mixed(round as u64 ^ 0x6055));
     let chance = goss.other_rate / (1.0 - goss.top_rate);
     let factor = (1.0 / chance) as f32;
@@ -126,7 +151,7 @@ pub(super) fn goss(
         for (at, (chosen, &size)) in chosen.iter_mut().zip(sizes).enumerate() {
             if size >= least {
                 *chosen = true;
-            } else if share(mixed(seed ^ (first + at) as u64)) < chance {
+            } else if share(mixed(seed ^ (peers.first_row() + (first + at) as u64))) < chance {
                 *chosen = true;
                 for (column, largest) in columns.iter_mut().zip(&mut largest) {
                     let PairF32 { grad, hess } = column[at];
@@ -145,7 +170,7 @@ pub(super) fn goss(
 
 /// Returns the number at index `rank` of the descending order of non-negative numbers. Counts the upper halves of their
 /// bits, then the lower halves among those with the upper half found: the bits of non-negative floats are in order.
-fn nth_largest(team: &Team<'_>, numbers: &[f32], mut rank: usize) -> f32 {
+fn nth_largest(team: &Team<'_>, numbers: &[f32], mut rank: usize, peers: &Peers<'_>) -> f32 {
     const PART: usize = 1 << 17;
     let mut half = |key: &(dyn Fn(u32) -> Option<u16> + Sync)| {
         let counts = team.map(Phase::Sampling, numbers.chunks(PART).collect(), |part: &[f32]| {
@@ -153,9 +178,11 @@ fn nth_largest(team: &Team<'_>, numbers: &[f32], mut rank: usize) -> f32 {
             part.iter().filter_map(|number| key(number.to_bits())).for_each(|key| counts[usize::from(key)] += 1);
             counts
         });
-        let of_key = |key: u16| counts.iter().map(|part| part[usize::from(key)] as usize).sum::<usize>();
+        let of_key = |key: u16| counts.iter().map(|part| u64::from(part[usize::from(key)])).sum::<u64>();
+        let mut counts: Vec<u64> = (0..=u16::MAX).map(of_key).collect();
+        peers.sum(&mut counts);
         for key in (0..=u16::MAX).rev() {
-            let count = of_key(key);
+            let count = usize::try_from(counts[usize::from(key)]).unwrap_or(usize::MAX);
             if rank < count {
                 return key;
             }
@@ -184,7 +211,11 @@ mod tests {
         sorted.sort_unstable_by(|a, b| b.total_cmp(a));
         Team::with(2, |team| {
             for rank in [0, 1, 2, 500, 150_000, numbers.len() - 1] {
-                assert_eq!(nth_largest(team, &numbers, rank).to_bits(), sorted[rank].to_bits(), "{rank}");
+                assert_eq!(
+                    nth_largest(team, &numbers, rank, &Peers::alone(numbers.len())).to_bits(),
+                    sorted[rank].to_bits(),
+                    "{rank}"
+                );
             }
         });
     }

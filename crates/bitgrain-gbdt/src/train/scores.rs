@@ -5,18 +5,26 @@ use std::ops::Range;
 use bitgrain_kernels::histograms::PairF32;
 
 use super::TrainError;
+use super::row_column::taken;
 use super::team::Team;
 use super::usage::Phase;
+use crate::Groups;
 use crate::feature::Features;
 use crate::model::Model;
-use crate::objective::{Batch, GradientBatch, Objective};
+use crate::objective::{Batch, GradientBatch, Objective, QueryBatch};
 use crate::predict::Predictor;
 
 /// Rows per gradient computation; their buffers fit in cache.
 pub(super) const CHUNK: usize = 4096;
 
-/// Number of chunks per task, which share their buffers.
+/// Maximum number of chunks per task, which share their buffers.
 const CHUNKS: usize = 4;
+
+/// Minimum number of tasks of a table with as many chunks, so that threads get equal shares.
+const TASKS: usize = 16;
+
+/// Minimum number of rows of whole queries per task: pairs of rows cost far more than rows.
+const QUERY_ROWS: usize = 512;
 
 /// Largest magnitude of the gradients and hessians of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -58,21 +66,30 @@ pub(super) fn gradients(
     team: &Team<'_>,
     objective: &dyn Objective,
     rows: Rows<'_>,
+    groups: Option<&Groups>,
     round: usize,
     out: &mut [PairF32],
 ) -> Result<Vec<Largest>, TrainError> {
     let n_rows = rows.targets.len();
     let outputs = objective.n_outputs();
     let chunk = if objective.needs_all_rows() { n_rows } else { CHUNK };
-    let mut columns: Vec<_> = out.chunks_mut(n_rows).map(|column| column.chunks_mut(chunk)).collect();
-    let chunks: Vec<(usize, Vec<&mut [PairF32]>)> = (0..n_rows)
-        .step_by(chunk)
-        .map(|start| (start, columns.iter_mut().filter_map(Iterator::next).collect()))
+    let parts = match groups {
+        Some(groups) => query_parts(groups, round),
+        None => (0..n_rows).step_by(chunk).map(|start| (start..n_rows.min(start + chunk), None)).collect(),
+    };
+    let mut columns: Vec<&mut [PairF32]> = out.chunks_mut(n_rows.max(1)).collect();
+    type Part<'a, 'g> = (Range<usize>, Option<QueryBatch<'g>>, Vec<&'a mut [PairF32]>);
+    let chunks: Vec<Part<'_, '_>> = parts
+        .into_iter()
+        .map(|(part, queries)| {
+            let of_part = columns.iter_mut().map(|column| taken(column, 0, part.len())).collect();
+            (part, queries, of_part)
+        })
         .collect();
-    let one = |(start, out): (usize, Vec<&mut [PairF32]>)| {
+    let one = |(part, queries, out): Part<'_, '_>| {
         let mut buffers = Buffers::default();
-        let len = chunk.min(n_rows - start);
-        buffers.ask(objective, &rows, start..start + len);
+        let (start, len) = (part.start, part.len());
+        buffers.ask(objective, &rows, part, queries);
         let write = |(output, out): (usize, &mut [PairF32])| {
             let (grads, hess) = buffers.output(output, len);
             out.iter_mut().zip(grads).zip(hess).for_each(|((out, &grad), &hess)| *out = PairF32 { grad, hess });
@@ -84,6 +101,20 @@ pub(super) fn gradients(
     let none = vec![Largest::default(); outputs];
     // Reduce in order, so that the reported error is that of the first invalid row.
     team.map(Phase::Gradients, chunks, one).into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
+}
+
+/// Divides queries into parts of about equal size.
+fn query_parts(groups: &Groups, round: usize) -> Vec<(Range<usize>, Option<QueryBatch<'_>>)> {
+    let mut parts = Vec::new();
+    let mut first = 0;
+    for (group, rows) in groups.ranges().enumerate() {
+        let start = groups.range(first).start;
+        if rows.end - start >= QUERY_ROWS || group + 1 == groups.len() {
+            parts.push((start..rows.end, Some(QueryBatch { groups, first, len: group + 1 - first, round })));
+            first = group + 1;
+        }
+    }
+    parts
 }
 
 /// Source of the scores of one task.
@@ -159,6 +190,12 @@ pub(super) struct Chunk<'a> {
     pub(super) largest: Largest,
 }
 
+impl Chunk<'_> {
+    pub(super) fn positions(&self) -> Range<usize> {
+        self.start..self.start + self.grads.len()
+    }
+}
+
 /// Inputs of gradients other than scores, for an objective of one output.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
@@ -201,7 +238,7 @@ impl Asked<'_> {
                     origin: self.origin,
                 };
                 let n_rows = within.len();
-                buffers.ask(self.objective, &rows, 0..n_rows);
+                buffers.ask(self.objective, &rows, 0..n_rows, None);
                 let (grads, hess) = buffers.output(0, n_rows);
                 match largest(grads, hess) {
                     Some(largest) => results.push(take(&Chunk { start, within, grads, hess, largest }, &mut out)),
@@ -215,7 +252,7 @@ impl Asked<'_> {
             if unusable.is_empty() { Ok(results) } else { Err(unusable) }
         };
         let (mut results, mut unusable) = (Vec::new(), Vec::new());
-        for done in team.map(phase, asks, one) {
+        for done in team.map_rows(phase, self.order.len(), asks, |ask| (ask.first, ask.len), one) {
             match done {
                 Ok(done) => results.push(done),
                 Err(found) => unusable.extend(found),
@@ -229,8 +266,10 @@ impl Asked<'_> {
     }
 }
 
-/// Number of positions per task.
-pub(super) const TASK: usize = CHUNKS * CHUNK;
+/// Number of positions per task. Results are by chunk, and do not depend on it.
+pub(super) fn task_rows(n_rows: usize) -> usize {
+    (n_rows / (TASKS * CHUNK)).clamp(1, CHUNKS) * CHUNK
+}
 
 /// Buffers of the gradients of a chunk.
 #[derive(Debug, Default)]
@@ -242,7 +281,13 @@ struct Buffers {
 
 impl Buffers {
     /// Computes the gradients of a range of rows.
-    fn ask(&mut self, objective: &dyn Objective, rows: &Rows<'_>, range: Range<usize>) {
+    fn ask(
+        &mut self,
+        objective: &dyn Objective,
+        rows: &Rows<'_>,
+        range: Range<usize>,
+        queries: Option<QueryBatch<'_>>,
+    ) {
         let (len, n_rows) = (range.len(), rows.targets.len());
         let outputs = rows.scores.len() / n_rows;
         self.scores.clear();
@@ -255,7 +300,7 @@ impl Buffers {
             GradientBatch { grads: self.grads.chunks_mut(len).collect(), hess: self.hess.chunks_mut(len).collect() };
         let scores: Vec<&[f32]> = self.scores.chunks(len).collect();
         let weights = rows.weights.map(|weights| &weights[range.clone()]);
-        objective.gradients(&Batch { targets: &rows.targets[range], weights, scores: &scores }, &mut places);
+        objective.gradients(&Batch { targets: &rows.targets[range], weights, scores: &scores, queries }, &mut places);
     }
 
     fn output(&self, output: usize, len: usize) -> (&[f32], &[f32]) {

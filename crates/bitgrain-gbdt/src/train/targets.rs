@@ -62,7 +62,7 @@ impl Targets {
     }
 
     /// Returns the targets without rounding.
-    pub(super) fn exact(&self) -> Cow<'_, [f64]> {
+    pub(crate) fn exact(&self) -> Cow<'_, [f64]> {
         match self {
             Self::F32(values) => Cow::Owned(values.iter().map(|&value| f64::from(value)).collect()),
             Self::F64(values) => Cow::Borrowed(values),

@@ -53,11 +53,11 @@ proptest! {
     }
 
     #[test]
-    fn targets_of_any_size_are_learned_without_overflow(seed: u64, which in 0_usize..9, power in -100_i32..100) {
+    fn targets_of_any_size_are_learned_without_overflow(seed: u64, which in 0..OBJECTIVES.len(), power in -100_i32..100) {
         let mut random = Random::new(seed);
         let objective = OBJECTIVES[which];
         let (mut table, params) = (Table::new(&mut random, objective), any_precision(&mut random));
-        if !["binary", "multiclass:3"].contains(&objective) {
+        if !["binary", "multiclass:3", "cross_entropy", "focal:2"].contains(&objective) {
             table.targets.iter_mut().for_each(|target| *target *= 2.0_f32.powi(power));
         }
         if objective == "huber:0.9" || table.targets.iter().any(|&target| target > 0.0) {

@@ -1,15 +1,16 @@
 //! SHAP values match their definition over all coalitions of features.
 
-use bitgrain_gbdt::explain::{ExplainError, Explainer, partial_dependence};
+use bitgrain_gbdt::explain::{ExplainError, Explainer};
 use bitgrain_gbdt::feature::Features;
 use bitgrain_gbdt::model::{Child, Comparison, Model, Tree};
-use bitgrain_gbdt::predict::{PredictError, Predictor};
+use bitgrain_gbdt::predict::PredictError;
+use proptest::prelude::*;
 
 use crate::random::{self, Kind, Random};
 use crate::{bits, on_threads};
 
 /// Random model whose nodes count training rows; some leaves have a count of 0.
-fn model(seed: u64, comparison: Comparison, outputs: usize) -> Model {
+pub(crate) fn model(seed: u64, comparison: Comparison, outputs: usize) -> Model {
     let mut random = Random::new(seed);
     let mut model = random::model(&mut random, Kind::Mixed, comparison, outputs, 0);
     let shapes = (0..2 * outputs).map(|at| (2 + random.below(40), at % 3 == 0)).collect::<Vec<_>>();
@@ -80,6 +81,32 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!((found - expected).abs() < 1e-11, "{what}, value {at}: {found} instead of {expected}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Numbers, categories, missing values and several outputs; rows with values that no split names.
+    #[test]
+    fn values_and_interactions_sum_to_the_raw_scores(
+        seed in any::<u64>(), f64_thresholds in any::<bool>(), outputs in 1_usize..4, n_rows in 1_usize..60,
+    ) {
+        let model = model(seed, crate::COMPARISONS[usize::from(f64_thresholds)], outputs);
+        let rows = random::rows(&mut Random::new(seed ^ 1), &model, n_rows);
+        let others = random::rows(&mut Random::new(seed ^ 2), &model, 7);
+        let features = Features::row_major(&rows[..], n_rows, 5).expect("five features");
+        let background = Features::row_major(&others[..], 7, 5).expect("five features");
+        let scores: Vec<f64> = rows.chunks(5).flat_map(|row| model.raw_scores_of(row)).collect();
+        let sums = |values: &[f64], each: usize| values.chunks(each).map(|values| values.iter().sum()).collect::<Vec<f64>>();
+        let close = |found: &[f64]| {
+            found.len() == scores.len() && found.iter().zip(&scores).all(|(found, score)| (found - score).abs() < 1e-10)
+        };
+        for explainer in [Explainer::new(&model), Explainer::with_background(&model, &background)] {
+            let explainer = explainer.expect("a valid model");
+            prop_assert!(close(&sums(&explainer.contributions(&features).expect("five features"), 6)));
+            prop_assert!(close(&sums(&explainer.interactions(&features).expect("five features"), 36)));
+        }
     }
 }
 
@@ -183,27 +210,6 @@ fn mismatched_rows_and_deep_trees_are_errors() {
     assert_eq!(explainer.contributions(&narrow).err(), Some(expected.clone()));
     assert_eq!(explainer.interactions(&narrow).err(), Some(expected.clone()));
     assert_eq!(Explainer::with_background(&model, &narrow).err(), Some(expected));
-    let absent = ExplainError::Feature { feature: 5, features: 5 };
-    assert_eq!(partial_dependence(&model, &narrow, 5, &[1.0]).err(), Some(absent));
     model.trees[0] = random::grown(&mut Random::new(1), Kind::Plain, &model, 20_000, |_, leaves| leaves - 1);
     assert!(matches!(Explainer::new(&model), Err(ExplainError::Depth { tree: 0, .. })));
-}
-
-#[test]
-fn partial_dependence_is_the_mean_prediction_with_a_fixed_value() {
-    let model = model(19, Comparison::F32, 2);
-    let rows = random::rows(&mut Random::new(20), &model, 30);
-    let features = Features::row_major(&rows[..], 30, 5).expect("five features");
-    let grid = [-1.0, 0.25, f64::NAN];
-    let found = partial_dependence(&model, &features, 1, &grid).expect("a valid model");
-    let predictor = Predictor::new(&model).expect("a valid model");
-    for (at, value) in grid.into_iter().enumerate() {
-        let mut fixed = rows.clone();
-        fixed.iter_mut().skip(1).step_by(5).for_each(|cell| *cell = value);
-        let fixed = Features::row_major(&fixed[..], 30, 5).expect("five features");
-        let expected = predictor.predict(&fixed).expect("five features");
-        assert_eq!(bits(&found.individual[at * 60..][..60]), bits(&expected));
-        let mean = expected.iter().step_by(2).sum::<f64>() / 30.0;
-        assert!((found.mean[at * 2] - mean).abs() < 1e-15);
-    }
 }

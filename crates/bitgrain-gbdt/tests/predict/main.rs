@@ -6,6 +6,7 @@ mod batches;
 mod errors;
 mod explanations;
 mod naive;
+mod partial_dependence;
 mod random;
 
 use std::collections::HashSet;

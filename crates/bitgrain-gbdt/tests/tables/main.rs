@@ -6,6 +6,7 @@ mod features;
 mod files;
 mod models;
 mod parquet;
+mod ranking;
 
 use bitgrain_gbdt::table::{ColumnData, ReadOptions, Table, TableError};
 

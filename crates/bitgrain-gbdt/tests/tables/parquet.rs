@@ -36,6 +36,24 @@ fn a_table_round_trips() {
 }
 
 #[test]
+fn bytes_in_memory_are_read_like_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    sample().write(&path).expect("written");
+    let bytes = std::fs::read(&path).expect("read");
+    let read = |bytes: &[u8]| Table::from_bytes(bytes, "t.parquet".as_ref(), &ReadOptions::default());
+    let back = read(&bytes).expect("a table");
+    assert_eq!(back.n_rows(), 3);
+    for column in sample().columns() {
+        assert_eq!(shown(&back, &column.name), shown(&sample(), &column.name));
+    }
+    for len in 0..bytes.len() {
+        let error = read(&bytes[..len]).expect_err("truncated").to_string();
+        assert!(error.contains("t.parquet"), "{len} bytes: {error}");
+    }
+}
+
+#[test]
 fn many_row_groups_are_one_column() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.parquet");

@@ -17,6 +17,12 @@ impl Random {
     pub(crate) fn share(&mut self) -> f32 {
         (self.next() >> 40) as f32 / 16_777_216.0
     }
+
+    /// Returns an integer below `count`.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small count")]
+    pub(crate) fn below(&mut self, count: f32) -> usize {
+        (self.share() * count) as usize
+    }
 }
 
 /// Rows of six features, and a target that depends on all but the last: a number, another number, one with informative

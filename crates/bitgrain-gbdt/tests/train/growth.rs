@@ -35,7 +35,7 @@ fn every_growth_policy_learns_at_every_precision() {
             errors.push(rmse(&predictions(&training, &other.categorical()), &other.targets));
         }
         assert!(errors.iter().all(|error| *error < constant / 8.0), "{growth:?}: {errors:?} of {constant}");
-        assert!(errors[1] < errors[0] * 1.03 && errors[2] < errors[0] * 1.10, "{growth:?}: {errors:?}");
+        assert!(errors[1] < errors[0] * 1.05 && errors[2] < errors[0] * 1.10, "{growth:?}: {errors:?}");
     }
 }
 
@@ -175,7 +175,7 @@ fn samples_of_rows_learn_as_well() {
 fn every_objective_learns() {
     let made = Made::new(4000, 12);
     let positive: Vec<f32> = made.targets.iter().map(|target| (target / 4.0).exp()).collect();
-    let cases: [(&str, &[f32]); 8] = [
+    let cases: [(&str, &[f32]); 15] = [
         ("absolute", &made.targets),
         ("huber", &made.targets),
         ("quantile:0.5", &made.targets),
@@ -184,6 +184,13 @@ fn every_objective_learns() {
         ("tweedie:1.3", &positive),
         ("binary", &made.classes()),
         ("multiclass:3", &made.three_classes()),
+        ("expectile:0.6", &made.targets),
+        ("fair", &made.targets),
+        ("log_cosh", &made.targets),
+        ("mape", &made.targets),
+        ("cross_entropy", &made.classes()),
+        ("cox", &positive),
+        ("focal:1", &made.classes()),
     ];
     for (name, targets) in cases {
         let objective = by_name(name).expect("known name");
@@ -201,7 +208,8 @@ fn every_objective_learns() {
     }
     // The other tests train with `squared`.
     for named in NAMES.iter().filter(|named| named.name != "squared") {
-        let covered = cases.iter().any(|(name, _)| name.split(':').next() == Some(named.name));
+        let ranking = crate::ranking::RANKING.map(|name| (name, &[][..]));
+        let covered = cases.iter().chain(&ranking).any(|(name, _)| name.split(':').next() == Some(named.name));
         assert!(covered, "`{}` has no entry in `cases`", named.name);
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of training through the public API.
 
+mod constraints;
 mod data;
 mod edges;
 mod failures;
@@ -7,8 +8,11 @@ mod going_on;
 mod growth;
 mod invariance;
 mod missing;
+mod monotone;
 mod odd;
 mod precise;
+mod ranking;
+mod resuming;
 mod scores;
 mod settings;
 mod sparse;

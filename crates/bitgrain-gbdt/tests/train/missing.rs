@@ -51,7 +51,7 @@ fn validation_data_with_unseen_missing_values_is_measured_as_it_is_predicted() {
             let rows: Vec<usize> = if value.data == EvalSet::Valid { (0..900).collect() } else { some.clone() };
             let targets: Vec<f64> = rows.iter().map(|&row| f64::from(holes.targets[row])).collect();
             let predictions: Vec<f64> = rows.iter().map(|&row| predicted[row]).collect();
-            let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
+            let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions, groups: None };
             assert_eq!(value.value, rmse().evaluate(&evaluated).expect("defined"), "{growth:?}, {}", value.data);
         }
     }
@@ -69,7 +69,7 @@ fn missing_values_unknown_to_the_cuts_are_trained_and_predicted_alike() {
             trainer.metric(metric::by_name("rmse").expect("known name")).train(&mut data).expect("valid data");
         let predictions = predictions(&training, &holes.features());
         let targets: Vec<f64> = holes.targets.iter().map(|&target| f64::from(target)).collect();
-        let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
+        let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions, groups: None };
         let want = rmse.evaluate(&evaluated).expect("defined");
         assert_eq!(training.history.last().expect("rounds")[0].value, want, "{growth:?}");
     }

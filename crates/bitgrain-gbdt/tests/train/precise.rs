@@ -74,7 +74,7 @@ fn raw_values_predict_as_their_bins_did() {
     assert!(measured < 0.25, "{measured}: the steps of all columns are learned");
     let kept = Model::from_bytes(&model.to_bytes().expect("a model")).expect("its own file");
     let predictions = Predictor::new(&kept).and_then(|p| p.predict(&features(&values))).expect("the same features");
-    let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
+    let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions, groups: None };
     assert_eq!(metric::by_name("rmse").expect("known name").evaluate(&evaluated), Ok(measured));
 }
 
@@ -118,7 +118,7 @@ fn training_continues_from_f32_to_f64_thresholds_and_back() {
         assert_eq!(training.model.comparison, Comparison::F64);
         assert_eq!(raw(&training.model.truncated(20), second), raw(&model, second));
         let predictions = raw(&training.model, second);
-        let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
+        let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions, groups: None };
         let measured = training.history.last().expect("rounds")[0].value;
         assert_eq!(rmse.evaluate(&evaluated), Ok(measured));
     }

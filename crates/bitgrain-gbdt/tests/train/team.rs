@@ -170,6 +170,50 @@ fn threads_respect_cpu_limits_and_burn_no_time_when_idle() {
     }
 }
 
+/// Control group that may use one core; removed when dropped.
+#[cfg(target_os = "linux")]
+struct OneCore(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl OneCore {
+    /// Creates the group; `None` without the right to do so.
+    fn new() -> Option<Self> {
+        let name = format!("bitgrain-{}", std::process::id());
+        // Version 2 of control groups, then version 1.
+        for (folder, file, limit) in
+            [("/sys/fs/cgroup", "cpu.max", "100000 100000"), ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "100000")]
+        {
+            let group = Self(std::path::Path::new(folder).join(&name));
+            if std::fs::create_dir(&group.0).is_ok()
+                && group.0.join(file).exists()
+                && std::fs::write(group.0.join(file), limit).is_ok()
+            {
+                return Some(group);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for OneCore {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_respect_the_cpu_limit_of_a_container() {
+    let Some(group) = OneCore::new() else {
+        eprintln!("skipped: control groups cannot be created here");
+        return;
+    };
+    let enter = format!("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", group.0.display());
+    let limited = in_process(&["sh", "-c", &enter], "limits").expect("a shell");
+    assert_eq!(number(&limited, "threads "), 1);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_training_takes_little_memory_beside_its_data() {

@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use bitgrain_gbdt::SampleError;
 use bitgrain_gbdt::metric;
 use bitgrain_gbdt::model::{Importance, Link};
 use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
-use bitgrain_gbdt::predict::{EvaluationData, permutation_importance};
+use bitgrain_gbdt::predict::{EvaluationData, ImportanceError, permutation_importance};
 use bitgrain_gbdt::train::{CrossValidation, EvalSet, Params, TrainError, Trainer};
 
 use crate::data::Made;
@@ -192,14 +193,26 @@ fn importance_finds_what_the_target_depends_on() {
     let features = other.features();
     let targets: Vec<f64> = other.targets.iter().map(|&target| f64::from(target)).collect();
     let data = EvaluationData { features: &features, targets: &targets, weights: None };
-    let shuffled = permutation_importance(&model, &data, &*metric, 3, 1).expect("its own features");
+    let report = permutation_importance(&model, &data, &*metric, 3, 1).expect("its own features");
+    let shuffled = &report.features;
     let gain = model.feature_importance(Importance::Gain);
     // The last feature is noise.
     for feature in 0..5 {
         assert!(shuffled[feature].mean > 20.0 * shuffled[5].mean.abs(), "{shuffled:?}");
         assert!(gain[feature] > 20.0 * gain[5], "{gain:?}");
     }
-    assert_eq!(permutation_importance(&model, &data, &*metric, 3, 1).expect("the same"), shuffled);
+    assert!(shuffled.iter().all(|feature| feature.losses.len() == 3 && feature.deviation >= 0.0));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+    let again = pool.install(|| permutation_importance(&model, &data, &*metric, 3, 1).expect("the same"));
+    assert_eq!(again, report, "another number of threads");
+    let other = permutation_importance(&model, &data, &*metric, 3, 2).expect("another seed");
+    assert!(other.baseline == report.baseline && other.features[0].losses != shuffled[0].losses);
+    assert_eq!(permutation_importance(&model, &data, &*metric, 0, 1), Err(ImportanceError::NoRepeats));
+    let mut missing = targets.clone();
+    missing[7] = f64::NAN;
+    let missing = EvaluationData { targets: &missing, ..data };
+    let expected = ImportanceError::Sample(SampleError::MissingTarget { row: 7 });
+    assert_eq!(permutation_importance(&model, &missing, &*metric, 1, 1), Err(expected));
     let short = EvaluationData { targets: &targets[1..], ..data };
     assert!(permutation_importance(&model, &short, &*metric, 1, 1).is_err());
 }

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use bitgrain_files::PartFile;
 
-use crate::model::{ImportError, Model, ModelError};
+use crate::model::{ExportError, ImportError, Model, ModelError, ModelFormat};
 
 /// Reason why a model cannot be saved.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +14,9 @@ pub enum SaveError {
     /// An inconsistent model.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A model that the format cannot express.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// A file that cannot be written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -57,14 +60,15 @@ impl Model {
         PartFile::write_atomic(path, &bytes).map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 
-    /// Writes the model as JSON, for people and other programs, atomically. [`load`](Self::load) does not read it.
+    /// Writes the model in a format of this or another program, atomically. [`ModelFormat::of_path`] returns the format
+    /// that a file extension selects.
     ///
     /// # Errors
-    /// Returns [`SaveError::Io`] if the file cannot be written.
-    pub fn save_json(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
+    /// Returns [`SaveError::Export`] if [`export`](Self::export) fails, [`SaveError::Io`] if the file cannot be written.
+    pub fn save_as(&self, path: impl AsRef<Path>, format: ModelFormat) -> Result<(), SaveError> {
         let path = path.as_ref();
-        let written = PartFile::write_atomic(path, self.to_json().as_bytes());
-        written.map_err(|source| SaveError::Io { path: path.to_owned(), source })
+        let bytes = self.export(format)?;
+        PartFile::write_atomic(path, &bytes).map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 
     /// Reads a model file, or any file that [`import`](Self::import) supports.

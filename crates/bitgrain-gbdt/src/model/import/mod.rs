@@ -7,18 +7,36 @@ mod xgboost;
 use bitgrain_formats::lightgbm::LightgbmError;
 use bitgrain_formats::xgboost::XgboostError;
 
-use super::{FileError, Model, ModelError};
+use super::{CategorySet, FileError, Model, ModelError, json};
 
 /// Maximum number of outputs of a model without trees.
 const MAX_GROUPS: usize = 1 << 16;
+/// Memory of category sets in bytes, in addition to sixteen per byte of the file.
+const SET_BYTES: u64 = 64 << 20;
 
 /// Reason why a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
     /// An unknown format.
-    #[error("not a model file; expected a Bitgrain model, a LightGBM text file, or XGBoost JSON or UBJSON")]
+    #[error("not a model file; expected a Bitgrain model or its JSON, a LightGBM text file, or XGBoost JSON or UBJSON")]
     Kind,
+    /// Invalid JSON, or JSON that is not a Bitgrain model.
+    #[error("JSON model: line {line}, column {column}: {message}")]
+    Json {
+        /// 1-based line number.
+        line: usize,
+        /// 1-based column.
+        column: usize,
+        /// Message of the parser.
+        message: String,
+    },
+    /// A version of JSON models that is not supported.
+    #[error("unsupported JSON model version {version}, expected 1; update bitgrain to read newer files")]
+    JsonVersion {
+        /// Version in the file.
+        version: u64,
+    },
     /// An invalid Bitgrain model file.
     #[error(transparent)]
     File(#[from] FileError),
@@ -60,7 +78,7 @@ pub enum ImportError {
 }
 
 impl Model {
-    /// Imports a Bitgrain model file, LightGBM text, or XGBoost JSON or UBJSON.
+    /// Imports a Bitgrain model file or its JSON, LightGBM text, or XGBoost JSON or UBJSON.
     ///
     /// # Errors
     /// Returns an [`ImportError`] if the format is unknown or the file is invalid.
@@ -68,26 +86,40 @@ impl Model {
         use bitgrain_formats::{lightgbm, xgboost};
         if Self::detect(bytes) {
             Ok(Self::from_bytes(bytes)?)
-        } else if is_own_json(bytes) {
-            Err(unsupported("loading a JSON export (load the .bitgrain file instead)"))
         } else if lightgbm::detect(bytes) {
             Self::from_lightgbm(bytes)
         } else if xgboost::detect_json(bytes) || xgboost::detect_ubjson(bytes) {
             Self::from_xgboost(bytes)
+        } else if json::detect(bytes) {
+            Self::from_json(bytes)
         } else {
             Err(ImportError::Kind)
         }
     }
 }
 
-/// Returns whether bytes start like the output of [`Model::to_json`].
-fn is_own_json(bytes: &[u8]) -> bool {
-    let start = &bytes[..bytes.len().min(4096)];
-    start.starts_with(b"{") && start.windows(16).any(|word| word == b"\"bitgrain_model\"")
-}
-
 fn unsupported(what: impl Into<String>) -> ImportError {
     ImportError::Unsupported { what: what.into() }
+}
+
+/// Memory budget of category sets: ten characters of a file can encode a code that takes megabytes.
+pub(super) struct SetBudget {
+    left: u64,
+}
+
+impl SetBudget {
+    /// Creates the budget for a file of the given length.
+    pub(super) const fn for_file(bytes: usize) -> Self {
+        Self { left: SET_BYTES.saturating_add(bytes as u64 * 16) }
+    }
+
+    pub(super) fn set(&mut self, codes: &[u32]) -> Result<CategorySet, ImportError> {
+        let bytes = codes.iter().max().map_or(0, |&code| u64::from(code) / 8 + 8);
+        let what = "bytes of category sets";
+        let too_many = ImportError::TooMany { what, found: bytes, limit: self.left };
+        self.left = self.left.checked_sub(bytes).ok_or(too_many)?;
+        Ok(codes.iter().copied().collect())
+    }
 }
 
 /// Checks that the number of outputs is plausible for the number of trees.

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use bitgrain_formats::xgboost::{self as file, Learner};
 
-use super::{ImportError, checked_outputs, classes, objective, unsupported};
+use super::{ImportError, SetBudget, checked_outputs, classes, objective, unsupported};
 use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
 
 /// Maximum number of features of a model without feature names.
 const UNNAMED: usize = 1 << 20;
 /// Upper bound of category codes (exclusive): smaller integers are exact in f32.
 const CODES: u32 = 1 << 24;
-/// Memory of category sets in bytes, in addition to sixteen per byte of the file.
-const SET_BYTES: u64 = 64 << 20;
 
 impl Model {
     /// Imports an XGBoost model in JSON or UBJSON.
@@ -32,7 +30,7 @@ impl Model {
         let outputs = checked_outputs(claimed, lists.trees.len())?;
         let ((objective, link), base) = objective::xgboost(&learner.objective, outputs)?;
         let classes = classes(&objective, outputs);
-        let mut sets = SetBudget { left: SET_BYTES.saturating_add(bytes.len() as u64 * 16) };
+        let mut sets = SetBudget::for_file(bytes.len());
         let mut trees = Vec::with_capacity(lists.trees.len());
         for (index, tree) in lists.trees.iter().enumerate() {
             let factor = learner.gradient_booster.weight_drop.get(index).copied().unwrap_or(1.0);
@@ -115,21 +113,6 @@ fn by_rounds(trees: Vec<Tree>, info: &[u32], outputs: usize) -> Result<Vec<Tree>
     }
     placed.sort_by_key(|&(place, _)| place);
     Ok(placed.into_iter().map(|(_, tree)| tree).collect())
-}
-
-/// Memory budget of category sets: ten characters of the file can encode a code that takes two megabytes.
-struct SetBudget {
-    left: u64,
-}
-
-impl SetBudget {
-    fn set(&mut self, codes: &[u32]) -> Result<CategorySet, ImportError> {
-        let bytes = codes.iter().max().map_or(0, |&code| u64::from(code) / 8 + 8);
-        let what = "bytes of category sets";
-        let too_many = ImportError::TooMany { what, found: bytes, limit: self.left };
-        self.left = self.left.checked_sub(bytes).ok_or(too_many)?;
-        Ok(codes.iter().copied().collect())
-    }
 }
 
 /// Nodes of a tree in the file.

@@ -3,6 +3,7 @@
 mod cell;
 mod dialect;
 mod part;
+mod reader;
 
 use std::path::Path;
 
@@ -10,7 +11,9 @@ use rayon::prelude::*;
 
 use self::cell::Cells;
 use self::dialect::Dialect;
-use self::part::{Guess, Part};
+pub(super) use self::part::Guess;
+use self::part::Part;
+pub(super) use self::reader::{CsvReader, CsvShape};
 use super::piece::{joined, narrowed};
 use super::{Column, ColumnData, ReadOptions, Table, TableError};
 

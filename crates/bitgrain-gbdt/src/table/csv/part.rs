@@ -9,7 +9,7 @@ use crate::table::{ColumnData, Numbers, TableError};
 
 /// Inferred type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Guess {
+pub(in crate::table) enum Guess {
     /// All cells are missing.
     Missing,
     Numbers,
@@ -20,7 +20,7 @@ pub(super) enum Guess {
 
 impl Guess {
     /// Combines two guesses. A mix of booleans and numbers is read as strings, because its meaning is ambiguous.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(in crate::table) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Missing, other) => other,
             (one, Self::Missing) => one,

@@ -1,7 +1,5 @@
 //! Reading of a column chunk: one column of one row group.
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -12,6 +10,7 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 
 use super::Kind;
 use super::pages::CheckedPages;
+use super::source::Source;
 use super::thrift::check_pages;
 use crate::table::piece::narrowed;
 use crate::table::words::Words;
@@ -21,53 +20,81 @@ use crate::table::{ColumnData, Numbers};
 const BATCH: usize = 8192;
 
 pub(super) fn read_chunk(
-    path: &Path,
+    source: &Source<'_>,
     metadata: &ParquetMetaData,
     group: usize,
     leaf: usize,
     kind: Kind,
     numbers: Numbers,
 ) -> Result<ColumnData> {
-    let group = metadata.row_group(group);
-    let chunk = group.column(leaf);
-    let rows =
-        usize::try_from(group.num_rows()).map_err(|_| ParquetError::General("negative number of rows".into()))?;
-    // Open the file again: threads that share a handle would share its position.
-    let file = File::open(path)?;
-    let (start, len) = chunk.byte_range();
-    check_pages(&file, start..start.saturating_add(len), chunk.compression())?;
-    let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
-    let nullable = chunk.column_descr().max_def_level();
-    let pages = CheckedPages { pages, max_level: nullable };
-    let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
-    let data = match reader {
-        ColumnReader::FloatColumnReader(reader) => {
-            let mut values = Vec::new();
-            each(reader, nullable, |value| {
-                values.push(value.copied().unwrap_or(f32::NAN));
-                Ok(())
-            })?;
-            ColumnData::F32(values)
-        }
-        ColumnReader::ByteArrayColumnReader(reader) if kind == Kind::Text => {
-            let mut words = Words::default();
-            each(reader, nullable, |value| {
-                words.push(value.map(|text| text.as_utf8()).transpose()?);
-                Ok(())
-            })?;
-            ColumnData::Strings(words.finish())
-        }
-        other => narrowed(wide_numbers(other, kind, nullable)?, numbers),
-    };
+    let mut chunk = ChunkReader::open(source, metadata, group, leaf, kind)?;
+    let data = chunk.next(usize::MAX, numbers)?;
     match data.len() {
-        len if len == rows => Ok(data),
-        len => Err(ParquetError::General(format!("{len} values for {rows} rows"))),
+        len if len == chunk.rows => Ok(data),
+        len => Err(ParquetError::General(format!("{len} values for {} rows", chunk.rows))),
+    }
+}
+
+/// Reader of a column chunk, some rows at a time.
+pub(super) struct ChunkReader {
+    reader: ColumnReader,
+    kind: Kind,
+    nullable: i16,
+    /// Number of rows of the row group.
+    rows: usize,
+}
+
+impl ChunkReader {
+    pub(super) fn open(
+        source: &Source<'_>,
+        metadata: &ParquetMetaData,
+        group: usize,
+        leaf: usize,
+        kind: Kind,
+    ) -> Result<Self> {
+        let group = metadata.row_group(group);
+        let chunk = group.column(leaf);
+        let rows =
+            usize::try_from(group.num_rows()).map_err(|_| ParquetError::General("negative number of rows".into()))?;
+        let file = source.open()?;
+        let (start, len) = chunk.byte_range();
+        check_pages(&file, start..start.saturating_add(len), chunk.compression())?;
+        let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
+        let nullable = chunk.column_descr().max_def_level();
+        let pages = CheckedPages { pages, max_level: nullable };
+        let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
+        Ok(Self { reader, kind, nullable, rows })
+    }
+
+    /// Reads the next rows, at most `limit`; fewer at the end.
+    pub(super) fn next(&mut self, limit: usize, numbers: Numbers) -> Result<ColumnData> {
+        let Self { reader, kind, nullable, .. } = self;
+        let nullable = *nullable;
+        Ok(match reader {
+            ColumnReader::FloatColumnReader(reader) => {
+                let mut values = Vec::new();
+                each(reader, nullable, limit, |value| {
+                    values.push(value.copied().unwrap_or(f32::NAN));
+                    Ok(())
+                })?;
+                ColumnData::F32(values)
+            }
+            ColumnReader::ByteArrayColumnReader(reader) if *kind == Kind::Text => {
+                let mut words = Words::default();
+                each(reader, nullable, limit, |value| {
+                    words.push(value.map(|text| text.as_utf8()).transpose()?);
+                    Ok(())
+                })?;
+                ColumnData::Strings(words.finish())
+            }
+            other => narrowed(wide_numbers(other, *kind, nullable, limit)?, numbers),
+        })
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "integers that are not exact in f64 are rounded: spec/tables.md")]
 #[expect(clippy::cast_sign_loss, reason = "Parquet stores unsigned integers as signed ones")]
-fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f64>> {
+fn wide_numbers(reader: &mut ColumnReader, kind: Kind, nullable: i16, limit: usize) -> Result<Vec<f64>> {
     let mut out = Vec::new();
     let mut push = |value: Option<f64>| {
         out.push(value.unwrap_or(f64::NAN));
@@ -80,54 +107,57 @@ fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f
     let unsigned = kind == Kind::Unsigned;
     match reader {
         ColumnReader::BoolColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| f64::from(u8::from(*value)))))
+            each(reader, nullable, limit, |value| push(value.map(|value| f64::from(u8::from(*value)))))
         }
         ColumnReader::Int32ColumnReader(reader) if unsigned => {
-            each(reader, nullable, |value| push(value.map(|value| f64::from(*value as u32))))
+            each(reader, nullable, limit, |value| push(value.map(|value| f64::from(*value as u32))))
         }
         ColumnReader::Int32ColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| decimal((*value).into(), scale))))
+            each(reader, nullable, limit, |value| push(value.map(|value| decimal((*value).into(), scale))))
         }
         ColumnReader::Int64ColumnReader(reader) if unsigned => {
-            each(reader, nullable, |value| push(value.map(|value| *value as u64 as f64)))
+            each(reader, nullable, limit, |value| push(value.map(|value| *value as u64 as f64)))
         }
         ColumnReader::Int64ColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| decimal((*value).into(), scale))))
+            each(reader, nullable, limit, |value| push(value.map(|value| decimal((*value).into(), scale))))
         }
         ColumnReader::Int96ColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| value.to_nanos() as f64)))
+            each(reader, nullable, limit, |value| push(value.map(|value| value.to_nanos() as f64)))
         }
-        ColumnReader::DoubleColumnReader(reader) => each(reader, nullable, |value| push(value.copied())),
+        ColumnReader::DoubleColumnReader(reader) => each(reader, nullable, limit, |value| push(value.copied())),
         ColumnReader::FixedLenByteArrayColumnReader(reader) if kind == Kind::Float16 => {
-            each(reader, nullable, |value| push(value.map(|value| float16(value.data()))))
+            each(reader, nullable, limit, |value| push(value.map(|value| float16(value.data()))))
         }
         ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data(), scale))))
+            each(reader, nullable, limit, |value| push(value.map(|value| big_endian(value.data(), scale))))
         }
         ColumnReader::ByteArrayColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data(), scale))))
+            each(reader, nullable, limit, |value| push(value.map(|value| big_endian(value.data(), scale))))
         }
         ColumnReader::FloatColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| f64::from(*value))))
+            each(reader, nullable, limit, |value| push(value.map(|value| f64::from(*value))))
         }
     }?;
     Ok(out)
 }
 
-/// Calls `take` with the value of each row; `None` for null.
+/// Calls `take` with the values of the next rows, at most `limit`; `None` for null.
 fn each<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
+    reader: &mut ColumnReaderImpl<T>,
     nullable: i16,
+    limit: usize,
     mut take: impl FnMut(Option<&T::T>) -> Result<()>,
 ) -> Result<()> {
     let (mut values, mut levels) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
-    loop {
+    let mut left = limit;
+    while left > 0 {
         values.clear();
         levels.clear();
-        let (records, _, _) = reader.read_records(BATCH, Some(&mut levels), None, &mut values)?;
+        let (records, _, _) = reader.read_records(BATCH.min(left), Some(&mut levels), None, &mut values)?;
         if records == 0 {
-            return Ok(());
+            break;
         }
+        left = left.saturating_sub(records);
         if nullable == 0 {
             values.iter().try_for_each(|value| take(Some(value)))?;
             continue;
@@ -137,6 +167,7 @@ fn each<T: DataType>(
             take(if *level == nullable { present.next() } else { None })?;
         }
     }
+    Ok(())
 }
 
 /// Returns an integer divided by a power of ten, rounded once.

@@ -2,44 +2,54 @@
 
 mod chunk;
 mod fields;
+mod file;
 mod kind;
 mod pages;
+mod source;
 mod thrift;
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use ::parquet::basic::Compression;
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use bytes::Bytes;
 use rayon::prelude::*;
 
 use self::chunk::read_chunk;
+pub(super) use self::file::ParquetFile;
 use self::kind::Kind;
+use self::source::Source;
 use super::piece::{joined, narrowed};
 use super::{Column, ColumnData, Numbers, ReadOptions, StringColumn, Table, TableError};
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    read_source(&Source::File(path), path, options)
+}
+
+/// Reads a file in memory; `path` is only a name.
+pub(super) fn from_bytes(bytes: Vec<u8>, path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    read_source(&Source::Memory(Bytes::from(bytes)), path, options)
+}
+
+fn read_source(source: &Source<'_>, path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
     // The page reader of the `parquet` crate asserts conditions that a corrupt file can violate.
-    let table = catch_unwind(AssertUnwindSafe(|| read_columns(path, options)));
+    let table = catch_unwind(AssertUnwindSafe(|| read_columns(source, path, options)));
     table.unwrap_or_else(|_| Err(TableError::parquet(path, None)("the file is corrupt")))
 }
 
-fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
-    let file = File::open(path).map_err(TableError::io(path))?;
-    let bytes = file.metadata().map_err(TableError::io(path))?.len();
-    if bytes == 0 {
-        return Err(TableError::Empty { path: path.to_owned() });
-    }
-    thrift::check_footer(&file, bytes).map_err(TableError::parquet(path, None))?;
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(TableError::parquet(path, None))?;
-    check_offsets(path, &metadata, bytes)?;
+fn read_columns(source: &Source<'_>, path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    let metadata = read_footer(source, path)?;
     let columns = chosen(path, &metadata, options)?;
+    check_compression(path, &metadata, &columns)?;
     let groups = metadata.num_row_groups();
     let chunks: Vec<(usize, usize)> =
         (0..columns.len()).flat_map(|at| (0..groups).map(move |group| (at, group))).collect();
     let read = |(at, group): (usize, usize)| {
         let Chosen { leaf, kind, name } = &columns[at];
-        let piece = read_chunk(path, &metadata, group, *leaf, *kind, options.numbers);
+        // Numbers that are read as strings, such as ids, keep all digits.
+        let numbers = if options.text.contains(name) { Numbers::Exact } else { options.numbers };
+        let piece = read_chunk(source, &metadata, group, *leaf, *kind, numbers);
         piece.map_err(TableError::parquet(path, Some(name)))
     };
     // Report the first error in file order, independently of the threads.
@@ -62,7 +72,21 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
     Table::new(data)
 }
 
+/// Reads and checks the footer of a file.
+fn read_footer(source: &Source<'_>, path: &Path) -> Result<ParquetMetaData, TableError> {
+    let file = source.open().map_err(TableError::io(path))?;
+    let bytes = file.size().map_err(TableError::io(path))?;
+    if bytes == 0 {
+        return Err(TableError::Empty { path: path.to_owned() });
+    }
+    thrift::check_footer(&file, bytes).map_err(TableError::parquet(path, None))?;
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(TableError::parquet(path, None))?;
+    check_offsets(path, &metadata, bytes)?;
+    Ok(metadata)
+}
+
 /// Column to read.
+#[derive(Debug, Clone)]
 struct Chosen {
     leaf: usize,
     kind: Kind,
@@ -103,6 +127,21 @@ fn check_offsets(path: &Path, metadata: &ParquetMetaData, bytes: u64) -> Result<
             let reason =
                 format!("{} bytes at offset {start} exceed the file size of {bytes} bytes", chunk.compressed_size());
             return Err(TableError::parquet(path, Some(&name))(reason));
+        }
+    }
+    Ok(())
+}
+
+/// Rejects columns whose pages this build cannot decompress.
+fn check_compression(path: &Path, metadata: &ParquetMetaData, columns: &[Chosen]) -> Result<(), TableError> {
+    if cfg!(feature = "table") {
+        return Ok(());
+    }
+    for Chosen { leaf, name, .. } in columns {
+        let mut chunks = metadata.row_groups().iter().map(|group| group.column(*leaf));
+        if chunks.any(|chunk| matches!(chunk.compression(), Compression::ZSTD(_))) {
+            let reason = "this build does not include zstd; compress the file with snappy, gzip or LZ4";
+            return Err(TableError::parquet(path, Some(name))(reason));
         }
     }
     Ok(())

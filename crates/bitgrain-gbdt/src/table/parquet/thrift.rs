@@ -5,14 +5,13 @@
 //! Footers and page headers do not contain lists of booleans, so such lists are rejected here, as is a header that does
 //! not end within its column chunk. Fields that the reader knows must have their specified type: see [`super::fields`].
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use ::parquet::basic::Compression;
 use ::parquet::errors::{ParquetError, Result};
 
 use super::fields::{FILE_METADATA, Fields, PAGE_HEADER, Wire};
+use super::source::Input;
 
 /// Maximum nesting of structs and lists, the same as in the Parquet reader.
 const MAX_DEPTH: usize = 64;
@@ -21,24 +20,24 @@ const MAX_DEPTH: usize = 64;
 const HEADER: u64 = 256;
 
 /// Checks the footer of a file of `len` bytes. A file without a footer is left to the Parquet reader's error.
-pub(super) fn check_footer(file: &File, len: u64) -> Result<()> {
+pub(super) fn check_footer(file: &Input, len: u64) -> Result<()> {
     const END: u64 = 8;
     let Some(end) = len.checked_sub(END) else { return Ok(()) };
-    let tail = read(file, end, END)?;
+    let tail = file.read(end, END)?;
     let Some((&size, b"PAR1")) = tail.split_first_chunk() else { return Ok(()) };
     let size = u64::from(u32::from_le_bytes(size));
     let Some(start) = end.checked_sub(size) else { return Ok(()) };
-    let footer = read(file, start, size)?;
+    let footer = file.read(start, size)?;
     Walk(&footer).fields(FILE_METADATA, MAX_DEPTH).map(drop).map_err(|fault| fault.at("footer", start))
 }
 
 /// Checks the page headers in a range of a file, given the compression of the pages.
-pub(super) fn check_pages(file: &File, range: Range<u64>, compression: Compression) -> Result<()> {
+pub(super) fn check_pages(file: &Input, range: Range<u64>, compression: Compression) -> Result<()> {
     let mut at = range.start;
     while at < range.end {
         let left = range.end - at;
-        let (header, sizes) = match page(&read(file, at, left.min(HEADER))?) {
-            Err(Fault::Short) if left > HEADER => page(&read(file, at, left)?),
+        let (header, sizes) = match page(&file.read(at, left.min(HEADER))?) {
+            Err(Fault::Short) if left > HEADER => page(&file.read(at, left)?),
             page => page,
         }
         .map_err(|fault| fault.at("page header", at))?;
@@ -64,13 +63,6 @@ fn largest(compressed: u64, compression: Compression) -> u64 {
         _ => 1 << 16,
     };
     compressed.saturating_mul(factor).max(ANY)
-}
-
-fn read(mut file: &File, start: u64, len: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(len).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Sizes of a page without its header, in bytes.

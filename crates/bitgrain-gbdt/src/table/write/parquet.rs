@@ -1,7 +1,9 @@
 //! Parquet writer: columns of floats, doubles or strings, compressed with zstd.
 
-use std::io::{self, Write};
+use std::collections::HashSet;
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -11,7 +13,9 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 
-use crate::table::{Column, ColumnData, StringColumn, Table};
+use bitgrain_files::PartFile;
+
+use crate::table::{Column, ColumnData, StringColumn, Table, TableError};
 
 /// Rows per row group, the unit that other tools read at once.
 const GROUP: usize = 1 << 20;
@@ -24,9 +28,54 @@ pub(super) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<
     .map_err(io_error)
 }
 
+/// Streams columns of f32 to a Parquet file: `part` returns the values of a column, by its index in `names`, for a
+/// range of the `n_rows` rows. The file gets its name once it is complete.
+///
+/// ```
+/// use bitgrain_gbdt::table::{Table, TableError, write_parquet};
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("waves.parquet");
+/// let wave = |at: usize, row: usize| (row as f32 * 0.1 + at as f32).sin();
+/// write_parquet(&path, &["sine", "later"], 100, |at, rows| {
+///     Ok::<_, TableError>(rows.map(|row| wave(at, row)).collect())
+/// })?;
+/// let table = Table::read(&path)?;
+/// assert_eq!((table.n_rows(), &*table.columns()[1].name), (100, "later"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`TableError::DuplicateColumn`], [`TableError::Io`] if the file cannot be written, and the errors of `part`.
+pub fn write_parquet<E: From<TableError>>(
+    path: &Path,
+    names: &[&str],
+    n_rows: usize,
+    mut part: impl FnMut(usize, Range<usize>) -> Result<Vec<f32>, E>,
+) -> Result<(), E> {
+    let mut seen = HashSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(**name)) {
+        return Err(TableError::DuplicateColumn { name: (*name).to_owned() }.into());
+    }
+    let mut file = BufWriter::new(PartFile::create(path).map_err(TableError::io(path))?);
+    let mut failed = None;
+    let written = write_floats(names, n_rows, &mut file, |at, rows| match part(at, rows) {
+        Ok(values) => Some(values),
+        Err(error) => {
+            failed = Some(error);
+            None
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    Ok(written
+        .and_then(|()| file.into_inner().map_err(IntoInnerError::into_error)?.publish())
+        .map_err(TableError::io(path))?)
+}
+
 /// Writes columns of floats whose values come from `part`, given a column and a range of rows. `part` keeps its own
 /// error and returns `None`; the error returned here is then ignored.
-pub(super) fn write_floats(
+fn write_floats(
     names: &[&str],
     n_rows: usize,
     out: &mut (impl Write + Send),

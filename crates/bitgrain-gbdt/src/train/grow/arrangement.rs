@@ -6,7 +6,7 @@ use super::Sum;
 use super::partition::{Flags, swap_nodes};
 use crate::feature::BinMap;
 use crate::train::row_column::{RowColumn, taken};
-use crate::train::slots::{Plan, Slots, SparseBins, TilePlan, Wide, WideMut};
+use crate::train::slots::{MappedCodes, Plan, Slots, SparseBins, TilePlan, Wide, WideMut};
 use crate::train::team::Team;
 
 /// Direction of each bin of a feature.
@@ -37,8 +37,14 @@ pub(crate) struct Arrangement<'a, P> {
     pub(crate) wide: Vec<WideMut<'a>>,
     /// Entries of sparse features, by row and not by position.
     pub(crate) sparse: &'a SparseBins,
+    /// Codes in a file, by row and not by position; `tiles` and `wide` are then empty.
+    pub(crate) mapped: Option<&'a MappedCodes>,
     /// Average size in bytes of the bins of a row.
     pub(crate) row_bytes: usize,
+    /// Position of the first row.
+    pub(crate) first: usize,
+    /// Number of rows of the tree, of which each thread owns a part.
+    pub(crate) all: usize,
     /// Row index at each position.
     pub(crate) order: &'a mut [u32],
     /// Gradients of the row at each position.
@@ -55,10 +61,12 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         columns: Vec<RowColumn<'a>>,
     ) -> Self {
         let row_bytes = slots.row_bytes();
-        let Slots { plan, tiles, wide, sparse, .. } = slots;
+        let Slots { plan, tiles, wide, sparse, mapped, .. } = slots;
+        let mapped = mapped.as_deref();
         let tiles = tiles.iter_mut().map(Vec::as_mut_slice).collect();
         let wide = wide.iter_mut().map(Wide::as_mut).collect();
-        Self { plan, tiles, wide, sparse, row_bytes, order, pairs, columns }
+        let all = order.len();
+        Self { plan, tiles, wide, sparse, mapped, row_bytes, first: 0, all, order, pairs, columns }
     }
 
     /// Splits off the rows of some nodes, which must be in ascending order.
@@ -68,7 +76,10 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
             tiles: self.tiles.iter_mut().map(|tile| &mut **tile).collect(),
             wide: self.wide.iter_mut().map(WideMut::reborrow).collect(),
             sparse: self.sparse,
+            mapped: self.mapped,
             row_bytes: self.row_bytes,
+            first: self.first,
+            all: self.all,
             order: &mut *self.order,
             pairs: &mut *self.pairs,
             columns: self.columns.iter_mut().map(RowColumn::reborrow).collect(),
@@ -92,13 +103,18 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     /// Removes `len` rows after the first `gap` rows and returns them.
     pub(super) fn cut(&mut self, gap: usize, len: usize) -> Self {
         let plan = self.plan;
+        let first = self.first + gap;
+        self.first = first + len;
         let tile = |(tile, plan): (&mut &'a mut [u8], &TilePlan)| taken(tile, gap * plan.width, len * plan.width);
         Self {
             plan,
             tiles: self.tiles.iter_mut().zip(&plan.tiles).map(tile).collect(),
             wide: self.wide.iter_mut().map(|column| column.take(gap, len)).collect(),
             sparse: self.sparse,
+            mapped: self.mapped,
             row_bytes: self.row_bytes,
+            first,
+            all: self.all,
             order: taken(&mut self.order, gap, len),
             pairs: taken(&mut self.pairs, gap, len),
             columns: self.columns.iter_mut().map(|column| column.take(gap, len)).collect(),

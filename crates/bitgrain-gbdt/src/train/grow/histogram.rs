@@ -1,14 +1,14 @@
 //! Histograms: sums of gradients per bin over the rows of a node.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use bitgrain_kernels::histograms::{MAX_SLOTS, Slot, add_pairs};
 
+use super::buffers::{Buffers, Sums};
 use super::numbers::Sum;
 use super::{Arrangement, Numbers};
 use crate::feature::BinMap;
-use crate::train::slots::{Code, Member, Place, TilePlan, WideMut};
+use crate::train::slots::{Code, Member, Place, TilePlan};
 
 /// Minimum number of rows per part, if a part is an eighth of the node. Float sums depend on it, so it must not depend
 /// on the number of threads.
@@ -23,8 +23,8 @@ const MAX_CHUNKS: usize = 64;
 /// Minimum number of rows per bin in a part of a wide feature, so that clearing and merging the bins stays cheap.
 const ROWS_PER_BIN: usize = 8;
 
-/// Sums of every global bin.
-pub(crate) type Histogram<S> = Vec<S>;
+/// Rows of a mapped file whose records are copied together: they stay in the L1 cache.
+const GATHERED: usize = 512;
 
 /// Features whose bin codes are stored together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +46,10 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) struct Partial<S> {
     columns: Columns,
-    sums: Vec<S>,
+    pub(super) sums: Sums<S>,
 }
 
-/// Divides a range of a node's rows into parts, for all features that are wanted.
+/// Divides a range of a node's rows into parts, for all features that are wanted. Parts are in the order of their rows.
 pub(super) fn parts<P>(of: &Arrangement<'_, P>, map: &BinMap, wanted: &[bool], rows: &Range<usize>) -> Vec<Part> {
     let plan = of.plan;
     let is_wanted = |tile: &usize| plan.tiles[*tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]);
@@ -65,10 +65,18 @@ pub(super) fn parts<P>(of: &Arrangement<'_, P>, map: &BinMap, wanted: &[bool], r
     };
     let any_sparse = plan.sparse.iter().any(|own| wanted[own.feature as usize]);
     let sparse = any_sparse.then(|| (Columns::Sparse, of.sparse.n_bins * ROWS_PER_BIN / of.row_bytes.max(1)));
-    tiles.chain(wide).chain(sparse).flat_map(of_columns).collect()
+    let mut parts: Vec<Part> = tiles.chain(wide).chain(sparse).flat_map(of_columns).collect();
+    // Stable, so that the parts of equal rows and the sums of equal columns keep their order.
+    parts.sort_by_key(|part| part.rows.start);
+    parts
 }
 
 impl Part {
+    /// Returns the first row, relative to those of the node, and the number of rows.
+    pub(super) fn load(&self) -> (usize, usize) {
+        (self.rows.start, self.rows.len())
+    }
+
     /// Sums the rows in a reused buffer.
     pub(super) fn sums<N: Numbers>(
         self,
@@ -108,14 +116,43 @@ impl Part {
         match columns {
             Columns::Tile(tile) => {
                 let plan = &of.plan.tiles[tile];
-                let records = &of.tiles[tile][rows.start * plan.width..rows.end * plan.width];
-                write_tile::<N>(plan, records, pairs, first, out);
+                match of.mapped {
+                    Some(codes) => {
+                        let mut touched = codes.touched();
+                        let mut copies = [0; GATHERED * MAX_SLOTS];
+                        let add = |some: Range<usize>, cells: &mut [Slot<N::Cell>]| {
+                            // The kernel adds the records in order, so that several calls give the sums of one.
+                            let order = &of.order[rows.start + some.start..rows.start + some.end];
+                            for (order, pairs) in order.chunks(GATHERED).zip(pairs[some].chunks(GATHERED)) {
+                                let records = codes.records(tile, order, &mut copies, &mut touched);
+                                let added = add_pairs(records, pairs, cells);
+                                debug_assert!(added.is_ok(), "{added:?}");
+                            }
+                        };
+                        write_tile::<N>(plan, pairs.len(), add, first, out);
+                    }
+                    None => {
+                        let records = &of.tiles[tile][rows.start * plan.width..rows.end * plan.width];
+                        let add = |some: Range<usize>, cells: &mut [Slot<N::Cell>]| {
+                            // The plan only uses widths that the kernel supports.
+                            let records = &records[some.start * plan.width..some.end * plan.width];
+                            let added = add_pairs(records, &pairs[some], cells);
+                            debug_assert!(added.is_ok(), "{added:?}");
+                        };
+                        write_tile::<N>(plan, pairs.len(), add, first, out);
+                    }
+                }
             }
             Columns::Wide(column) => {
                 let feature = of.plan.wide[column] as usize;
                 let out = &mut out[first(feature)..][..map.n_bins(feature) as usize];
                 out.fill(N::Sum::default());
-                add_column::<N>(&of.wide[column], rows, pairs, out);
+                match of.mapped {
+                    Some(codes) => {
+                        add_bins::<N>(pairs, out, |add| codes.for_each_wide(column, &of.order[rows.clone()], add));
+                    }
+                    None => add_bins::<N>(pairs, out, |add| of.wide[column].for_each(rows.clone(), add)),
+                }
             }
             Columns::Sparse => {
                 let sums = sparse_sums::<N>(of, rows, buffers);
@@ -123,7 +160,7 @@ impl Part {
                     let bins = &sums[own.first as usize..][..own.bins as usize];
                     out[first(own.feature as usize)..][..bins.len()].copy_from_slice(bins);
                 }
-                buffers.keep_sums(sums);
+                buffers.keep(sums);
             }
         }
     }
@@ -149,54 +186,6 @@ pub(super) fn write_sums<N: Numbers>(
     }
 }
 
-/// Vectors for sums, reused from tree to tree, because the operating system zeroes every newly mapped page.
-#[derive(Debug)]
-pub(crate) struct Buffers<S> {
-    /// Number of sums of a histogram.
-    n_bins: usize,
-    histograms: Mutex<Vec<Histogram<S>>>,
-    partials: Mutex<Vec<Vec<S>>>,
-}
-
-impl<S: Sum> Buffers<S> {
-    /// Creates an empty pool for histograms of `n_bins` bins.
-    pub(crate) fn new(n_bins: usize) -> Self {
-        Self { n_bins, histograms: Mutex::new(Vec::new()), partials: Mutex::new(Vec::new()) }
-    }
-
-    /// Returns a histogram with arbitrary content.
-    pub(super) fn histogram(&self) -> Histogram<S> {
-        let kept = self.histograms.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| vec![S::default(); self.n_bins])
-    }
-
-    pub(super) fn keep(&self, histogram: Histogram<S>) {
-        self.histograms.lock().unwrap_or_else(PoisonError::into_inner).push(histogram);
-    }
-
-    /// Returns at least `len` sums with arbitrary content.
-    fn partial(&self, len: usize) -> Vec<S> {
-        // The partial sums of the root are released before most leaves exist, so that both can use the same memory.
-        if len <= self.n_bins && 3 * len >= self.n_bins {
-            return self.histogram();
-        }
-        let mut sums = self.partials.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-        if sums.len() < len {
-            sums.resize(len, S::default());
-        }
-        sums
-    }
-
-    fn keep_sums(&self, sums: Vec<S>) {
-        let pool = if sums.len() == self.n_bins { &self.histograms } else { &self.partials };
-        pool.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
-    }
-
-    pub(super) fn keep_partials(&self, partials: Vec<Partial<S>>) {
-        partials.into_iter().for_each(|partial| self.keep_sums(partial.sums));
-    }
-}
-
 /// Merges the partial sums of a feature into `out`, in the order of the rows and not of completion: float addition is
 /// not associative.
 pub(super) fn merge<S: Sum>(place: Place, partials: &[Partial<S>], out: &mut [S]) {
@@ -216,31 +205,44 @@ pub(super) fn merge<S: Sum>(place: Place, partials: &[Partial<S>], out: &mut [S]
     }
 }
 
-/// Writes the sums of the bins of each feature of a tile.
+/// Writes the sums of the bins of each feature of a tile. `add` adds a range of the rows to the cells.
 fn write_tile<N: Numbers>(
     plan: &TilePlan,
-    records: &[u8],
-    pairs: &[N::Pair],
+    n_rows: usize,
+    add: impl FnMut(Range<usize>, &mut [Slot<N::Cell>]),
     first: impl Fn(usize) -> usize,
     out: &mut [N::Sum],
 ) {
-    // 33 KB on the stack: a vector would be mapped and cleared for every part.
-    let mut cells: [Slot<N::Cell>; MAX_SLOTS] = [[N::Cell::default(); _]; _];
+    // Only the cells that are needed: clearing them takes a good part of the time of a small node.
+    match plan.width {
+        0..=4 => write_slots::<N, 4>(plan, n_rows, add, first, out),
+        5..=8 => write_slots::<N, 8>(plan, n_rows, add, first, out),
+        _ => write_slots::<N, MAX_SLOTS>(plan, n_rows, add, first, out),
+    }
+}
+
+/// Writes the sums of the bins of each feature of a tile with at most `SLOTS` slots.
+fn write_slots<N: Numbers, const SLOTS: usize>(
+    plan: &TilePlan,
+    n_rows: usize,
+    mut add: impl FnMut(Range<usize>, &mut [Slot<N::Cell>]),
+    first: impl Fn(usize) -> usize,
+    out: &mut [N::Sum],
+) {
+    // Up to 33 KB on the stack: a vector would be mapped and cleared for every part.
+    let mut cells: [Slot<N::Cell>; SLOTS] = [[N::Cell::default(); _]; _];
     let cells = &mut cells[..plan.width];
-    let rows = N::ROWS_PER_FLUSH.min(pairs.len().max(1));
-    let parts = records.chunks(rows * plan.width).zip(pairs.chunks(rows));
-    for (at, (records, pairs)) in parts.enumerate() {
+    let rows = N::ROWS_PER_FLUSH.min(n_rows.max(1));
+    for start in (0..n_rows).step_by(rows) {
         // f32 cells are flushed to f64 sums every few thousand rows to bound the rounding error; integer cells only
         // once.
-        if at > 0 {
+        if start > 0 {
             cells.fill([N::Cell::default(); _]);
         }
-        // The plan only uses widths that the kernel supports.
-        let added = add_pairs(records, pairs, cells);
-        debug_assert!(added.is_ok(), "{added:?}");
-        distribute_shared::<N>(plan, cells, at == 0, &first, out);
+        add(start..n_rows.min(start + rows), cells);
+        distribute_shared::<N>(plan, cells, start == 0, &first, out);
     }
-    if pairs.is_empty() {
+    if n_rows == 0 {
         distribute_shared::<N>(plan, cells, true, &first, out);
     }
 }
@@ -326,10 +328,10 @@ fn unbundle<N: Numbers>(
 }
 
 /// Accumulates a wide feature directly, without cells.
-fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pair], out: &mut [N::Sum]) {
+fn add_bins<N: Numbers>(pairs: &[N::Pair], out: &mut [N::Sum], for_each: impl FnOnce(&mut dyn FnMut(usize))) {
     use bitgrain_kernels::histograms::GradientPair;
     let mut pairs = pairs.iter();
-    bins.for_each(rows, |bin| {
+    for_each(&mut |bin| {
         if let Some(pair) = pairs.next() {
             N::flush(pair.add_to(N::Cell::default()), &mut out[bin]);
         }
@@ -341,7 +343,7 @@ fn sparse_sums<N: Numbers>(
     of: &Arrangement<'_, N::Pair>,
     rows: Range<usize>,
     buffers: &Buffers<N::Sum>,
-) -> Vec<N::Sum> {
+) -> Sums<N::Sum> {
     use bitgrain_kernels::histograms::GradientPair;
     // One more for padding.
     let mut sums = buffers.partial(of.sparse.n_bins + 1);

@@ -2,25 +2,31 @@
 
 mod arrangement;
 mod best_first;
+mod buffers;
 mod divide;
 mod histogram;
 mod numbers;
 mod partition;
 mod search;
+mod sequential;
+mod shared;
 mod symmetric;
 
 use std::ops::Range;
 
 pub(crate) use arrangement::{Arrangement, Sides};
-pub(crate) use histogram::Buffers;
-use histogram::Histogram;
+pub(crate) use buffers::Buffers;
+use buffers::Histogram;
 pub(crate) use numbers::{Codes4, Codes8, Floats, Numbers, Sum};
 
+use super::constrain::{Constraints, Limits, Scorer};
 use super::slots::Plan;
 use super::split::{Found, Rules, Search, Totals};
 use super::team::Team;
 use super::usage::Phase;
 use super::{Growth, Params};
+use crate::distributed::Peers;
+use crate::gradient::Codes;
 use crate::model::Child;
 use crate::narrow::narrow;
 use crate::random::mixed;
@@ -30,10 +36,14 @@ pub(crate) struct Grower<'a> {
     pub(crate) params: &'a Params,
     pub(crate) search: Search<'a>,
     pub(crate) rules: &'a Rules,
+    pub(crate) constraints: Option<&'a Constraints>,
     /// Features sampled for this tree.
     pub(crate) features: &'a [usize],
     /// Seed of the feature sample of each node.
     pub(crate) seed: u64,
+    pub(crate) peers: &'a Peers<'a>,
+    /// Largest codes of gradients and hessians.
+    pub(crate) codes: Codes,
 }
 
 /// Grown tree with the range of rows of each leaf.
@@ -53,6 +63,7 @@ pub(crate) struct GrownSplit<S> {
 
 #[derive(Debug, Clone)]
 pub(crate) struct GrownLeaf<S> {
+    /// Rows of this process; `totals` counts those of all workers.
     pub(crate) rows: Range<usize>,
     pub(crate) totals: Totals<S>,
     /// Index of the parent split, and whether this is its left child.
@@ -72,11 +83,15 @@ impl Grower<'_> {
         buffers: &Buffers<N::Sum>,
     ) -> Grown<N::Sum> {
         let n_rows = rows.order.len();
+        // Without the rows outside the sample, so that every thread owns rows of the tree.
+        rows.all = n_rows;
         let sum = sum.unwrap_or_else(|| {
             let parts = team.map(Phase::Histograms, rows.pairs.chunks(SUM_PART).collect(), sum_of_part::<N>);
             parts.into_iter().fold(N::Sum::default(), N::Sum::plus)
         });
-        let totals = Totals { sum, rows: n_rows };
+        let (sum, all) = shared::sum_of_all(self.peers, sum, n_rows);
+        let limits = self.scorer().map_or(Limits::FREE, |scorer| scorer.root(sum, all, self.seed));
+        let totals = Totals { sum, rows: all, limits };
         let root = GrownLeaf { rows: 0..n_rows, totals, parent: None, depth: 0, way: 1 };
         let mut growing = Growing::<N> {
             grower: self,
@@ -87,6 +102,9 @@ impl Grower<'_> {
         };
         match self.params.growth {
             Growth::Symmetric => symmetric::grow(team, &mut growing, rows),
+            _ if self.constraints.is_some_and(Constraints::is_sequential) => {
+                sequential::grow(team, &mut growing, rows);
+            }
             Growth::LeafWise | Growth::DepthWise => best_first::grow(team, &mut growing, rows),
         }
         growing.grown
@@ -95,7 +113,15 @@ impl Grower<'_> {
     fn wanted(&self) -> Vec<bool> {
         let mut wanted = vec![false; self.search.map.n_features()];
         self.features.iter().for_each(|&feature| wanted[feature] = true);
+        // Forced splits do not depend on the sample of features.
+        let forced = self.constraints.and_then(Constraints::forced);
+        forced.iter().flat_map(|forced| &forced.splits).for_each(|split| wanted[split.feature] = true);
         wanted
+    }
+
+    /// Returns the scorer, if there are constraints.
+    fn scorer(&self) -> Option<Scorer<'_>> {
+        self.constraints.map(|constraints| Scorer { rules: self.rules, constraints })
     }
 
     /// Maximum number of splits from the root to a leaf.
@@ -110,12 +136,19 @@ impl Grower<'_> {
 
     /// Returns the features that a node may use. The sample depends on the path, not on the order in which nodes are
     /// split.
-    fn features_of(&self, way: u64) -> Vec<usize> {
+    fn features_of(&self, way: u64, limits: &Limits) -> Vec<usize> {
         let share = self.params.colsample_bynode;
-        if share >= 1.0 {
-            return self.features.to_vec();
+        let seed = self.seed ^ mixed(way);
+        match self.constraints.and_then(Constraints::groups) {
+            None if share >= 1.0 => self.features.to_vec(),
+            None => super::sampling::sample_items(self.features, share, seed),
+            Some(groups) => {
+                let allowed = groups.allowed(limits.groups);
+                let features: Vec<usize> =
+                    self.features.iter().copied().filter(|each| allowed.binary_search(each).is_ok()).collect();
+                if share >= 1.0 { features } else { super::sampling::sample_items(&features, share, seed) }
+            }
         }
-        super::sampling::sample_items(self.features, share, self.seed ^ mixed(way))
     }
 }
 
@@ -130,8 +163,12 @@ struct Growing<'a, N: Numbers> {
 }
 
 impl<N: Numbers> Growing<'_, N> {
-    /// Splits a leaf: the left child replaces it, the right child becomes a new leaf, whose index is returned.
-    fn split(&mut self, leaf: usize, found: Found<N::Sum>, [left, right]: [Totals<N::Sum>; 2]) -> usize {
+    /// Splits a leaf: the left child replaces it, the right child becomes a new leaf, whose index is returned. `middle`
+    /// is the number of rows of the left child in this process.
+    fn split(&mut self, leaf: usize, found: Found<N::Sum>, [left, right]: [Totals<N::Sum>; 2], middle: usize) -> usize {
+        if let Some(constraints) = self.grower.constraints {
+            constraints.mark_used(found.sides.feature);
+        }
         let split = self.grown.splits.len();
         let new = self.grown.leaves.len();
         let GrownLeaf { rows, totals, parent, depth, way } = self.grown.leaves[leaf].clone();
@@ -146,12 +183,19 @@ impl<N: Numbers> Growing<'_, N> {
             depth: depth + 1,
             way: child_path(way, is_left),
         };
-        let middle = rows.start + left.rows;
+        let middle = rows.start + middle;
         self.grown.leaves[leaf] = child(rows.start..middle, left, true);
         self.grown.leaves.push(child(middle..rows.end, right, false));
         let (left, right) = (Child::Leaf(narrow(leaf)), Child::Leaf(narrow(new)));
         self.grown.splits.push(GrownSplit { found, totals, left, right });
         new
+    }
+
+    /// Sets the limits of both children of a split.
+    fn limit(&self, node: &Limits, found: &Found<N::Sum>, children: &mut [Totals<N::Sum>; 2]) {
+        if let Some(scorer) = self.grower.scorer() {
+            scorer.limit(node, found, children);
+        }
     }
 
     /// Returns whether a node may be split: it is above the maximum depth and has rows for two children.

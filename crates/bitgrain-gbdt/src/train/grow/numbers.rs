@@ -36,6 +36,10 @@ pub(crate) trait Sum: Copy + Default + Send + Sync + PartialEq {
     fn minus(self, other: Self) -> Self;
     /// Returns gradient and hessian in units of their quantization steps.
     fn parts(self) -> (f64, f64);
+    /// Returns the sum of codes, which is exact in any order; 0 for floats, which workers do not exchange.
+    fn codes(self) -> CodeSum;
+    /// Returns the sum of codes in this type.
+    fn of_codes(sum: CodeSum) -> Self;
 }
 
 impl Sum for CodeSum {
@@ -53,6 +57,14 @@ impl Sum for CodeSum {
     #[expect(clippy::cast_precision_loss, reason = "both halves are below 2^32")]
     fn parts(self) -> (f64, f64) {
         (self.grad() as f64, self.hess() as f64)
+    }
+
+    fn codes(self) -> CodeSum {
+        self
+    }
+
+    fn of_codes(sum: CodeSum) -> Self {
+        sum
     }
 }
 
@@ -77,6 +89,14 @@ impl Sum for FloatSum {
     #[inline(always)]
     fn parts(self) -> (f64, f64) {
         (self.grad, self.hess)
+    }
+
+    fn codes(self) -> CodeSum {
+        CodeSum::default()
+    }
+
+    fn of_codes(_: CodeSum) -> Self {
+        Self::default()
     }
 }
 

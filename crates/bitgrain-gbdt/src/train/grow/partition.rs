@@ -134,6 +134,10 @@ impl<'a> SideBits<'a> {
             Place::Slot { tile, slot, member, .. } => {
                 let mut table = [0; 256];
                 match member.code {
+                    Code::Digit { stride: 1 } => {
+                        let lefts = sides.left.iter().cycle();
+                        table.iter_mut().zip(lefts).for_each(|(out, &left)| *out = u8::from(left));
+                    }
                     Code::Digit { stride } => {
                         // Bytes in runs of one bin; after the last bin, the first follows.
                         let runs = table.chunks_mut(stride as usize);
@@ -155,6 +159,17 @@ impl<'a> SideBits<'a> {
     fn flag<P>(&self, from: &Arrangement<'_, P>, rows: Range<usize>, out: &mut [u64]) -> usize {
         match self {
             Self::Constant => 0,
+            Self::Slot { tile, slot, table } if let Some(codes) = from.mapped => {
+                let (mut at, mut count) = (0, 0);
+                out.fill(0);
+                codes.for_each_byte(*tile, *slot, &from.order[rows], |byte| {
+                    let left = table[usize::from(byte)];
+                    out[at / 64] |= u64::from(left) << (at % 64);
+                    count += usize::from(left);
+                    at += 1;
+                });
+                count
+            }
             Self::Slot { tile, slot, table } => {
                 let width = from.plan.tiles[*tile].width;
                 let records = &from.tiles[*tile][rows.start * width..rows.end * width];
@@ -163,11 +178,15 @@ impl<'a> SideBits<'a> {
             Self::Wide { column, left } => {
                 let (mut at, mut count) = (0, 0);
                 out.fill(0);
-                from.wide[*column].for_each(rows, |bin| {
+                let flag = |bin: usize| {
                     out[at / 64] |= u64::from(left[bin]) << (at % 64);
                     count += usize::from(left[bin]);
                     at += 1;
-                });
+                };
+                match from.mapped {
+                    Some(codes) => codes.for_each_wide(*column, &from.order[rows], flag),
+                    None => from.wide[*column].for_each(rows, flag),
+                }
                 count
             }
             Self::Sparse { feature, left } => {
@@ -291,24 +310,27 @@ pub(super) fn partition<P: Send + Sync + Copy>(rows: &mut Arrangement<'_, P>, si
     middle
 }
 
-/// Flags the rows of several nodes on all threads.
+/// Flags the rows of several nodes, which must be in ascending order, on all threads.
 pub(super) fn flag_nodes<'a, P: Send + Sync + Copy + 'a>(
     team: &Team<'_>,
     nodes: impl Iterator<Item = (&'a Arrangement<'a, P>, &'a Sides)> + Clone,
 ) -> Vec<Flags> {
     let mut flags: Vec<Flags> = nodes.clone().map(|(rows, _)| Flags::zeros(rows.order.len())).collect();
+    let all = nodes.clone().next().map_or(0, |(rows, _)| rows.all);
     let tasks = nodes.zip(&mut flags).flat_map(|((rows, sides), flags)| flag_tasks(rows, sides, flags)).collect();
-    team.map(Phase::Flags, tasks, FlagTask::run);
+    team.map_rows(Phase::Flags, all, tasks, |task| (task.rows.first + task.first, task.words.len()), FlagTask::run);
     flags
 }
 
-/// Moves the flagged rows of several nodes to the front on all threads. Each node comes with its flags and their count.
+/// Moves the flagged rows of several nodes, in ascending order, to the front on all threads. Each node comes with its
+/// flags and their count.
 pub(super) fn swap_nodes<'a, 'r: 'a, P: Send + Sync + Copy + 'r>(
     team: &Team<'_>,
     nodes: impl Iterator<Item = (&'a mut Arrangement<'r, P>, &'a Flags, usize)>,
 ) {
-    let tasks = nodes.flat_map(|(rows, flags, middle)| swap_tasks(rows, flags, middle)).collect();
-    team.map(Phase::Swaps, tasks, SwapTask::run);
+    let tasks: Vec<_> = nodes.flat_map(|(rows, flags, middle)| swap_tasks(rows, flags, middle)).collect();
+    let all = tasks.first().map_or(0, |task| task.left.all);
+    team.map_rows(Phase::Swaps, all, tasks, |task| (task.left.first, task.count), SwapTask::run);
 }
 
 /// Partitions many nodes by one split on all threads; returns the number of rows that go left in each.

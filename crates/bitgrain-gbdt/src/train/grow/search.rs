@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::histogram::{Histogram, Partial, merge, subtract};
+use super::buffers::Histogram;
+use super::histogram::{Partial, merge, subtract};
 use super::{Growing, Numbers, Totals};
 use crate::train::split::{Found, Offer};
 use crate::train::team::Team;
@@ -14,6 +15,8 @@ const BINS: usize = 1 << 11;
 /// Node whose split is searched.
 pub(super) struct Child<'a, S> {
     totals: Totals<S>,
+    /// First row of the node or of its parent.
+    first: usize,
     /// Features to search; `None` if the node is not split.
     features: Option<Vec<usize>>,
     histogram: &'a mut Histogram<S>,
@@ -28,13 +31,28 @@ impl<'a, S: super::Sum> Child<'a, S> {
         way: u64,
         histogram: &'a mut Histogram<S>,
     ) -> Self {
-        Self { totals, features: Some(growing.grower.features_of(way)), histogram, partials: None }
+        let features = Some(growing.grower.features_of(way, &totals.limits));
+        Self { totals, first: 0, features, histogram, partials: None }
+    }
+
+    /// Sets the first row of the node or of its parent: the threads that own their rows search them.
+    pub(super) fn starting_at(self, first: usize) -> Self {
+        Self { first, ..self }
     }
 
     /// Skips the search unless `may_split`: only the histogram is needed then.
     pub(super) fn only_if(mut self, may_split: bool) -> Self {
         self.features = self.features.filter(|_| may_split);
         self
+    }
+
+    /// Merges the histogram from partial sums before the search, unless the sums of all workers are in it.
+    pub(super) fn merging_alone<N: Numbers<Sum = S>>(
+        self,
+        growing: &Growing<'_, N>,
+        partials: &'a [Partial<S>],
+    ) -> Self {
+        if growing.grower.peers.are_alone() { self.merging(partials) } else { self }
     }
 
     /// Merges the histogram from partial sums before the search.
@@ -58,6 +76,8 @@ struct Side<'a, S> {
 }
 
 struct Task<'a, S> {
+    /// Row that decides which thread searches: the features of a node are spread over its rows.
+    row: usize,
     /// All features of the bins.
     group: Range<usize>,
     partials: Option<&'a [Partial<S>]>,
@@ -76,14 +96,17 @@ pub(super) fn search<N: Numbers>(
     let mut tasks = Vec::with_capacity(nodes.len() * groups.len());
     for (small, large) in &mut nodes {
         let partials = small.partials;
+        let (first, n_rows) = (small.first, small.totals.rows + large.as_ref().map_or(0, |large| large.totals.rows));
         let mut smalls = sides(growing, small, &groups);
         let mut larges = large.as_mut().map(|large| sides(growing, large, &groups));
-        for group in &groups {
+        for (at, group) in groups.iter().enumerate() {
             let (Some(small), large) = (smalls.next(), larges.as_mut().and_then(Iterator::next)) else { break };
-            tasks.push(Task { group: group.clone(), partials, small, large });
+            tasks.push(Task { row: first + n_rows * at / groups.len(), group: group.clone(), partials, small, large });
         }
     }
-    let mut offers = team.map(Phase::Search, tasks, |task| task.run(growing)).into_iter();
+    let all = growing.grown.leaves.iter().map(|leaf| leaf.totals.rows).sum();
+    let load = |task: &Task<'_, N::Sum>| (task.row, task.small.bins.len());
+    let mut offers = team.map_rows(Phase::Search, all, tasks, load, |task| task.run(growing)).into_iter();
     let search = &growing.grower.search;
     let decide = |(small, large): &Siblings<'_, N::Sum>| {
         let better = |a: Option<Offer<_>>, b: Option<Offer<_>>| match (a, b) {
@@ -110,7 +133,7 @@ pub(super) fn search_alone<N: Numbers>(
     let of_large = large.as_ref().map(|large| large.totals);
     let Some(own) = sides(growing, &mut small, all).next() else { return (None, None) };
     let other = large.as_mut().and_then(|large| sides(growing, large, all).next());
-    let (first, second) = Task { group: every.clone(), partials, small: own, large: other }.run(growing);
+    let (first, second) = Task { row: 0, group: every.clone(), partials, small: own, large: other }.run(growing);
     (search.choose(first, &of_small), of_large.and_then(|totals| search.choose(second, &totals)))
 }
 
@@ -144,7 +167,7 @@ fn sides<'t, N: Numbers>(
     let offsets = growing.grower.search.map.feature_offsets();
     let totals = child.totals;
     let mut features = child.features.as_deref().unwrap_or_default();
-    let mut bins = child.histogram.as_mut_slice();
+    let mut bins: &mut [_] = &mut child.histogram[..];
     groups.iter().map(move |group| {
         let (of_group, others) = features.split_at(features.partition_point(|&feature| feature < group.end));
         features = others;

@@ -69,6 +69,11 @@ pub(super) struct Proposal {
     sampled: usize,
 }
 
+/// Returns the ranges of rows that [`propose`] reads.
+pub(super) fn probed_ranges(n_rows: usize) -> Vec<Range<usize>> {
+    [sample(n_rows, RANGES), sample(n_rows, MORE_RANGES)].concat()
+}
+
 /// Returns bundles of features that are exclusive in a sample of the rows.
 pub(super) fn propose(source: &dyn BinSource) -> Proposal {
     let map = source.map();

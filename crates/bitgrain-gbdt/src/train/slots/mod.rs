@@ -1,6 +1,8 @@
 //! Bins in the layout of training: one byte record per row and tile of features.
 
 mod bundles;
+mod layout;
+mod mapped;
 mod plan;
 mod sparse;
 mod unusual;
@@ -11,6 +13,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+#[cfg(feature = "csv")]
+pub(crate) use layout::Layout;
+#[cfg(feature = "csv")]
+pub(crate) use mapped::ChunkLayout;
+pub(crate) use mapped::MappedCodes;
 pub(crate) use plan::{Code, Member, Place, Plan, TilePlan};
 pub(crate) use sparse::{SparseBins, SparseFeature};
 use unusual::{Unusual, Usual};
@@ -40,6 +47,8 @@ pub(crate) struct Slots {
     pub(crate) wide: Vec<Wide>,
     /// Entries of sparse features, by row and not by position.
     pub(crate) sparse: Arc<SparseBins>,
+    /// Codes in a file, instead of `tiles` and `wide`, which are then empty.
+    pub(crate) mapped: Option<Arc<MappedCodes>>,
 }
 
 impl Slots {
@@ -126,11 +135,25 @@ impl Slots {
         }
         let wide = plan.wide.par_iter().map(|&feature| Wide::fill(source, feature as usize)).collect();
         let sparse = Arc::new(SparseBins::fill(source, &plan.sparse));
-        Ok(Self { plan, n_rows, tiles, wide, sparse })
+        Ok(Self { plan, n_rows, tiles, wide, sparse, mapped: None })
     }
 
-    /// Returns a subset of the rows in the given order.
+    /// Creates slots without sparse features.
+    pub(crate) fn in_memory(plan: Arc<Plan>, n_rows: usize, tiles: Vec<Vec<u8>>, wide: Vec<Wide>) -> Self {
+        Self { plan, n_rows, tiles, wide, sparse: Arc::new(SparseBins::none(n_rows)), mapped: None }
+    }
+
+    /// Creates slots of codes in a file. The plan has no sparse features.
+    pub(crate) fn in_file(plan: Arc<Plan>, n_rows: usize, codes: MappedCodes) -> Self {
+        let (tiles, wide) = (Vec::new(), Vec::new());
+        Self { plan, n_rows, tiles, wide, sparse: Arc::new(SparseBins::none(n_rows)), mapped: Some(Arc::new(codes)) }
+    }
+
+    /// Returns a subset of the rows in the given order, in memory.
     pub(crate) fn rows(&self, rows: &[usize]) -> Self {
+        if let Some(codes) = &self.mapped {
+            return self.copied(codes, rows);
+        }
         let records = |(plan, tile): (&TilePlan, &Vec<u8>)| -> Vec<u8> {
             rows.iter().flat_map(|&row| &tile[row * plan.width..(row + 1) * plan.width]).copied().collect()
         };
@@ -140,6 +163,23 @@ impl Slots {
             tiles: self.plan.tiles.iter().zip(&self.tiles).map(records).collect(),
             wide: self.wide.iter().map(|column| column.rows(rows)).collect(),
             sparse: Arc::new(self.sparse.rows(rows)),
+            mapped: None,
+        }
+    }
+
+    /// Copies some rows from a file.
+    fn copied(&self, codes: &MappedCodes, rows: &[usize]) -> Self {
+        let records = |(tile, plan): (usize, &TilePlan)| -> Vec<u8> {
+            let bytes = |&row: &usize| (0..plan.width).map(move |slot| codes.byte(tile, slot, row));
+            rows.iter().flat_map(bytes).collect()
+        };
+        Self {
+            plan: Arc::clone(&self.plan),
+            n_rows: rows.len(),
+            tiles: self.plan.tiles.iter().enumerate().map(records).collect(),
+            wide: (0..self.plan.wide.len()).map(|column| codes.wide_column(column, rows)).collect(),
+            sparse: Arc::new(self.sparse.rows(rows)),
+            mapped: None,
         }
     }
 
@@ -149,7 +189,7 @@ impl Slots {
     }
 
     /// Moves every row back to its original position.
-    pub(crate) fn restore(&mut self, team: &Team<'_>, places: &Places) {
+    pub(in crate::train) fn restore(&mut self, team: &Team<'_>, places: &Places) {
         for (plan, tile) in self.plan.tiles.iter().zip(&mut self.tiles) {
             places.restore_records(team, plan.width, tile);
         }

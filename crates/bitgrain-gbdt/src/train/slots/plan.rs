@@ -26,8 +26,8 @@ pub(crate) struct Plan {
     pub(crate) wide: Vec<u32>,
     /// Features that are stored by entry.
     pub(crate) sparse: Vec<SparseFeature>,
-    /// Size in bytes of the wide bins of a row.
-    wide_bytes: usize,
+    /// Size in bytes of a bin of each wide feature.
+    wide_widths: Vec<usize>,
     /// Location of each feature.
     pub(crate) places: Vec<Place>,
 }
@@ -97,7 +97,12 @@ impl Plan {
         let mut slots: Vec<Vec<Member>> = many.into_iter().map(|f| vec![digit(f, bins(f), 1)]).collect();
         slots.extend(shared(few, bins));
         slots.extend(bundles.iter().map(|bundle| ranges(bundle, bins)));
-        let tiles = tiles(slots);
+        Self::of_tiles(tiles(slots), wide, sparse, map)
+    }
+
+    /// Creates the plan of features whose slots are known.
+    pub(super) fn of_tiles(tiles: Vec<TilePlan>, wide: Vec<usize>, sparse: &[Usual], map: &BinMap) -> Self {
+        let bins = |feature: usize| map.n_bins(feature);
         let mut places = vec![Place::Constant; map.n_features()];
         for (tile, plan) in tiles.iter().enumerate() {
             let mut first = 0;
@@ -111,9 +116,14 @@ impl Plan {
         let sparse = SparseFeature::all(sparse, map);
         sparse.iter().for_each(|&own| places[own.feature as usize] = Place::Sparse(own));
         wide.iter().enumerate().for_each(|(column, &feature)| places[feature] = Place::Wide { column });
-        let wide_bytes = wide.iter().map(|&feature| Wide::width(bins(feature))).sum();
+        let wide_widths = wide.iter().map(|&feature| Wide::width(bins(feature))).collect();
         let wide = wide.into_iter().map(crate::narrow::narrow).collect();
-        Self { tiles, wide, sparse, wide_bytes, places }
+        Self { tiles, wide, sparse, wide_widths, places }
+    }
+
+    /// Widths in bytes of a row's part of each tile and of each wide feature.
+    pub(super) fn widths(&self) -> impl Iterator<Item = usize> {
+        self.tiles.iter().map(|tile| tile.width).chain(self.wide_widths.iter().copied())
     }
 
     /// Iterates over the features of all slots, by tile and slot.
@@ -123,7 +133,7 @@ impl Plan {
 
     /// Size in bytes of the bins of a row, without those of sparse features.
     pub(super) fn row_bytes(&self) -> usize {
-        self.tiles.iter().map(|tile| tile.width).sum::<usize>() + self.wide_bytes
+        self.widths().sum()
     }
 }
 

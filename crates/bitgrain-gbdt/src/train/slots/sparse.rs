@@ -110,6 +110,11 @@ impl SparseBins {
         Self { entries, starts: Starts::Offsets(vec![0]), n_rows: 0, n_bins }
     }
 
+    /// Returns rows without entries, for a plan without sparse features.
+    pub(crate) fn none(n_rows: usize) -> Self {
+        Self { entries: Entries::U16(Vec::new()), starts: Starts::Stride(0), n_rows, n_bins: 0 }
+    }
+
     /// Adds a row to rows of different lengths.
     fn push(&mut self, bins: impl Iterator<Item = u32>) {
         #[expect(clippy::cast_possible_truncation, reason = "the width was chosen for the number of bins")]

@@ -52,6 +52,16 @@ impl Wide {
         Self::U16(column)
     }
 
+    /// Creates the column of a feature from its bins, which are below `n_bins`.
+    pub(crate) fn of(n_bins: u32, bins: impl Iterator<Item = usize>) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "the width holds every bin")]
+        if Self::width(n_bins) == size_of::<u32>() {
+            Self::U32(bins.map(|bin| bin as u32).collect())
+        } else {
+            Self::U16(bins.map(|bin| bin as u16).collect())
+        }
+    }
+
     /// Returns the bin of a row.
     pub(crate) fn get(&self, row: usize) -> usize {
         match self {

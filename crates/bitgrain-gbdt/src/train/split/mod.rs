@@ -1,6 +1,7 @@
 //! Search for the best split of a node from its histogram.
 
 mod category;
+mod constrained;
 mod numeric;
 mod search;
 
@@ -8,6 +9,7 @@ pub(crate) use numeric::is_larger;
 pub(crate) use search::{Found, How, Offer, Search};
 
 use super::Params;
+use super::constrain::Limits;
 
 /// Constraints and regularization of splits. Histogram sums are in units of the quantization steps.
 #[derive(Debug, Clone, Copy)]
@@ -58,16 +60,17 @@ impl Rules {
     }
 
     /// Shrinks a gradient toward zero by `lambda_l1`.
-    fn shrunk(&self, grad: f64) -> f64 {
+    pub(crate) fn shrunk(&self, grad: f64) -> f64 {
         if self.lambda_l1 == 0.0 { grad } else { grad.signum() * (grad.abs() - self.lambda_l1).max(0.0) }
     }
 }
 
-/// Sum and number of rows of a node.
+/// Sum and number of rows of a node, and its limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Totals<S> {
     pub(crate) sum: S,
     pub(crate) rows: usize,
+    pub(crate) limits: Limits,
 }
 
 #[cfg(test)]
@@ -75,7 +78,8 @@ mod tests {
     use bitgrain_kernels::histograms::PairF32;
 
     use super::category::best_choice;
-    use super::numeric::{Prefixes, best_cut};
+    use super::constrained::choice_worth;
+    use super::numeric::{Prefixes, TOGETHER, best_cut, fill_together};
     use super::*;
     use crate::train::grow::{Floats, Numbers, Sum};
 
@@ -100,11 +104,26 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_features_do_not_depend_on_the_others() {
+        let bins: Vec<_> = (0..40_u8).map(|at| sum(&[(f32::from(at).sin(), 0.1 * f32::from(at))])).collect();
+        let features: [&[_]; TOGETHER] = [&bins[..7], &bins[7..40], &bins[3..4], &bins[10..30]];
+        let mut together: [Prefixes; TOGETHER] = Default::default();
+        // Longer leftovers of an earlier search.
+        fill_together(&mut together, [&bins[..]; TOGETHER]);
+        fill_together(&mut together, features);
+        for (found, bins) in together.iter().zip(features) {
+            let mut alone = Prefixes::default();
+            alone.fill(bins);
+            assert_eq!(found, &alone);
+        }
+    }
+
+    #[test]
     fn rows_of_one_bin_are_not_split_though_their_sums_differ_in_the_last_bit() {
         let (none, all) = (sum(&[]), sum(&[(1.0, 2.0)]));
-        let node = Totals { sum: all.plus(sum(&[(1e-3, 1e-9)])), rows: 9 };
+        let node = Totals { sum: all.plus(sum(&[(1e-3, 1e-9)])), rows: 9, limits: Limits::FREE };
         let cut = |bins: &[_], missing| best_cut(bins, missing, &node, &RULES, &mut Prefixes::default());
-        let choice = |bins: &[_], missing| best_choice(bins, missing, &node, &RULES);
+        let choice = |bins: &[_], missing| best_choice((bins, missing), &node, &RULES, choice_worth(&RULES), None);
         for few in [&[all][..], &[none, all], &[all, none], &[none, all, none]] {
             assert_eq!((cut(few, None), cut(few, Some(none))), (None, None), "{few:?}");
             assert_eq!((choice(few, None), choice(few, Some(none))), (None, None), "{few:?}");

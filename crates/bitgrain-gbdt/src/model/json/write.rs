@@ -1,13 +1,11 @@
-//! JSON export of a model, for people and scripts.
-//!
-//! Numbers round-trip, and splits name their features. Models cannot be read back from JSON; use the model file.
+//! Writer of JSON models. Numbers round-trip, and splits name their features.
 
 use serde_json::{Map, Value, json};
 
-use super::{Child, Comparison, Input, InputKind, Link, Missing, Model, Rule, Split, Tree};
+use crate::model::{Child, Comparison, Input, InputKind, Leaf, Link, Missing, Model, Rule, Split, Tree};
 
 impl Model {
-    /// Returns the model as indented JSON.
+    /// Returns the model as indented JSON, which [`from_json`](Self::from_json) reads back.
     ///
     /// ```
     /// # use bitgrain_gbdt::model::Model;
@@ -24,14 +22,9 @@ impl Model {
     #[must_use]
     pub fn to_json(&self) -> String {
         let output = &self.output;
-        let (link, slope) = match output.link {
-            Link::Identity => ("identity", None),
-            Link::Logistic { slope } => ("logistic", Some(slope)),
-            Link::Softmax => ("softmax", None),
-            Link::Exponential => ("exponential", None),
-            Link::Softplus => ("softplus", None),
-            Link::SignedSquare => ("signed_square", None),
-            Link::Step => ("step", None),
+        let slope = match output.link {
+            Link::Logistic { slope } => Some(slope),
+            _ => None,
         };
         let comparison = match self.comparison {
             Comparison::F32 => "f32",
@@ -40,7 +33,7 @@ impl Model {
         let model = json!({
             "bitgrain_model": 1,
             "objective": output.objective,
-            "link": link,
+            "link": output.link.name(),
             "slope": slope,
             "average": output.average,
             "base_scores": output.base_scores,
@@ -54,7 +47,7 @@ impl Model {
     }
 
     fn tree_json(&self, tree: &Tree) -> Value {
-        let leaf = |leaf: &super::Leaf| json!({"value": leaf.value, "weight": leaf.weight, "count": leaf.count});
+        let leaf = |leaf: &Leaf| json!({"value": leaf.value, "weight": leaf.weight, "count": leaf.count});
         json!({
             "splits": tree.splits.iter().map(|split| self.split_json(split)).collect::<Vec<_>>(),
             "leaves": tree.leaves.iter().map(leaf).collect::<Vec<_>>(),
