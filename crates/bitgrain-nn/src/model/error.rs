@@ -10,6 +10,9 @@ use bitgrain_formats::npy::NpyError;
 use bitgrain_formats::npz::NpzError;
 use bitgrain_formats::safetensors::SafetensorsError;
 
+use super::language::LanguageModelError;
+use super::{AdapterError, CheckpointError};
+
 /// Reason why a model could not be read, converted or compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -84,6 +87,23 @@ pub enum ModelFileError {
         /// The mismatch.
         reason: &'static str,
     },
+    /// A shard of a GGUF model that does not fit the others.
+    #[error("{}: {reason}", path.display())]
+    Split {
+        /// Path of the shard.
+        path: PathBuf,
+        /// The mismatch and its fix.
+        reason: String,
+    },
+    /// A language model that cannot be converted.
+    #[error(transparent)]
+    Language(Box<LanguageModelError>),
+    /// A LoRA adapter that cannot be merged.
+    #[error(transparent)]
+    Adapter(Box<AdapterError>),
+    /// A checkpoint of another quantizer that cannot be read.
+    #[error(transparent)]
+    Checkpoint(Box<CheckpointError>),
     /// An unknown tensor name.
     #[error("unknown tensor `{name}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     NoTensor {
@@ -145,7 +165,7 @@ pub enum ModelFileError {
         path: PathBuf,
     },
     /// An output path whose extension does not select a container.
-    #[error("{}: unknown output extension; use .gguf, .safetensors or, for shards, .safetensors.index.json", path.display())]
+    #[error("{}: unknown output extension; use .gguf, .safetensors, .safetensors.index.json for shards, or, if the input is GGUF, a folder for a Hugging Face model", path.display())]
     OutputName {
         /// Path of the output.
         path: PathBuf,

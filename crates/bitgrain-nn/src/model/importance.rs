@@ -40,6 +40,15 @@ impl ImportanceMatrix {
         Ok(Self(all))
     }
 
+    /// Creates a matrix from tensors with their number of columns and finite importances.
+    pub(crate) fn of_columns(tensors: impl Iterator<Item = (String, usize, Vec<f32>)>) -> Self {
+        let checked = |(name, cols, mut values): (String, usize, Vec<f32>)| {
+            even_out(&mut values, cols);
+            (name, values)
+        };
+        Self(tensors.map(checked).collect())
+    }
+
     /// Returns the importances for a tensor, if it has any: one per column, or one per column of each of its matrices,
     /// as for the experts of a mixture-of-experts layer.
     ///
@@ -77,17 +86,19 @@ impl ImportanceMatrix {
     }
 }
 
-/// Rejects negative and non-finite importances. A row of all zeros carries no information and would divide by zero
-/// later, so it becomes a row of ones.
+/// Rejects negative and non-finite importances.
 fn check_importances(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError> {
     if let Some(index) = values.iter().position(|value| !value.is_finite() || *value < 0.0) {
         return Err(ModelFileError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
     }
     let (_, cols) = tensor.matrix_shape()?;
-    for row in values.chunks_mut(cols.max(1)).filter(|row| row.iter().all(|value| *value == 0.0)) {
-        row.fill(1.0);
-    }
+    even_out(values, cols);
     Ok(())
+}
+
+/// Turns rows of all zeros into rows of ones: they carry no information and would divide by zero later.
+fn even_out(values: &mut [f32], cols: usize) {
+    values.chunks_mut(cols.max(1)).filter(|row| row.iter().all(|value| *value == 0.0)).for_each(|row| row.fill(1.0));
 }
 
 /// Divides sums by counts. Experts that were never routed to have a count of 0 and get equal importances.

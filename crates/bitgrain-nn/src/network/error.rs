@@ -140,6 +140,16 @@ pub enum NetworkError {
         /// Name of the format.
         format: String,
     },
+    /// A format for which the caller cannot choose scales.
+    #[error("cannot set the scales of `{parameter}` in {format}: {reason}; use a signed dtype such as int8 or int4")]
+    NoScales {
+        /// Name of the parameter.
+        parameter: String,
+        /// Name of the format.
+        format: String,
+        /// Reason.
+        reason: &'static str,
+    },
     /// A NaN or infinite input of a matrix: an earlier layer overflowed.
     #[error("input of `{parameter}` is not finite in row {row}, column {column} (0-based)")]
     NonFiniteActivation {
@@ -236,6 +246,7 @@ impl NetworkError {
                 let source = CodecErr::LengthMismatch { left: rows.saturating_mul(cols), right: found };
                 Self::Codec { parameter, source }
             }
+            WeightsError::NoScales { format, reason } => Self::NoScales { parameter, format, reason },
             WeightsError::Inner { left, right } => {
                 Self::Codec { parameter, source: CodecErr::LengthMismatch { left, right } }
             }

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`language`] | language models from GGUF files: generation, perplexity, importances |
 //! | [`layer`] | dense, convolution, recurrent, attention and norm layers, each with its forward and backward pass |
 //! | [`weights`] | [`WeightStore`](weights::WeightStore): a parameter at f32 with its quantized versions |
 //! | [`train`] | losses, optimizers, early stopping |
@@ -17,6 +18,7 @@ mod batch;
 mod compare;
 pub mod embed;
 mod error;
+pub mod language;
 pub mod layer;
 mod matmul;
 pub mod matrix;
@@ -36,7 +38,7 @@ pub mod weights;
 
 use std::sync::Arc;
 
-use bitgrain_codec::weight::check_finite;
+use bitgrain_codec::weight::{WeightFormat, check_finite};
 
 use crate::network::layer::{Chain, Layer};
 pub use batch::InputBatch;
@@ -202,6 +204,23 @@ impl Network {
             return Err(NetworkError::Count { parameter: name.to_owned(), wanted, found: weights.len() });
         }
         found.store_mut().set_master(weights).map_err(|error| found.error(error))
+    }
+
+    /// Quantizes a parameter to `format` with scales that the caller chose, before [`morph`](Self::morph) selects the
+    /// format; see [`WeightStore::set_scales`](crate::WeightStore::set_scales).
+    ///
+    /// # Errors
+    /// Returns [`NetworkError::NoParameter`], [`NetworkError::NoScales`] for a format whose scales cannot be set,
+    /// [`NetworkError::Codec`] for scales of another number or out of range, or [`NetworkError::Overflow`].
+    pub fn set_scales(
+        &mut self,
+        name: &str,
+        format: impl Into<WeightFormat>,
+        scales: &[f32],
+    ) -> Result<(), NetworkError> {
+        let unknown = self.unknown(name);
+        let found = self.parameters.iter_mut().find(|parameter| parameter.name() == name).ok_or(unknown)?;
+        found.store_mut().set_scales(format.into(), scales).map_err(|error| found.error(error))
     }
 
     fn unknown(&self, name: &str) -> NetworkError {

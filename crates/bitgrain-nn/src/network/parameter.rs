@@ -13,11 +13,13 @@ pub struct Parameter {
     vector: bool,
     format: WeightFormat,
     store: WeightStore,
+    /// Range that inputs are clamped to before they are multiplied with codes.
+    input_range: Option<(f32, f32)>,
 }
 
 impl Parameter {
     pub(crate) fn new(spec: &ParameterSpec, store: WeightStore, format: WeightFormat) -> Self {
-        Self { name: spec.name.clone(), vector: spec.vector, format, store }
+        Self { name: spec.name.clone(), vector: spec.vector, format, store, input_range: None }
     }
 
     /// Returns the name: the path of the layer and the role of the parameter, such as `2.query.weight`.
@@ -42,6 +44,16 @@ impl Parameter {
     #[must_use]
     pub const fn store(&self) -> &WeightStore {
         &self.store
+    }
+
+    /// Returns the range that inputs are clamped to before products with quantized weights, if one was observed.
+    #[must_use]
+    pub const fn input_range(&self) -> Option<(f32, f32)> {
+        self.input_range
+    }
+
+    pub(crate) fn set_input_range(&mut self, range: Option<(f32, f32)>) {
+        self.input_range = range;
     }
 
     pub(crate) fn store_mut(&mut self) -> &mut WeightStore {

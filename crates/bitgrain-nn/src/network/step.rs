@@ -76,7 +76,11 @@ impl<'a> Run<'a> {
         let mut out = vec![0.0; x.len() / cols * rows];
         match self.active(id)? {
             Active::Master(weights) => matmul::rows_by_rows(x, weights, cols, &mut out),
-            Active::Version(version) => version.multiply(x, &mut out).map_err(|error| parameter.error(error))?,
+            Active::Version(version) => {
+                let clamped = parameter.input_range().map(|(lo, hi)| clamped(x, lo, hi));
+                let x = clamped.as_deref().unwrap_or(x);
+                version.multiply(x, &mut out).map_err(|error| parameter.error(error))?;
+            }
         }
         Ok(out)
     }
@@ -104,6 +108,11 @@ impl<'a> Run<'a> {
             Active::Version(_) => self.parameters[id.0].values().map(Cow::Owned),
         }
     }
+}
+
+/// Clamps activations; NaN stays, so that products reject it, and so do infinities.
+fn clamped(x: &[f32], lo: f32, hi: f32) -> Vec<f32> {
+    x.iter().map(|&x| if x.is_finite() { x.clamp(lo, hi) } else { x }).collect()
 }
 
 /// A backward pass, after a forward pass for training.

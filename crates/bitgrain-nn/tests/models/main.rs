@@ -2,6 +2,7 @@
 
 mod conversion;
 mod hostile;
+mod language;
 mod opening;
 mod planning;
 

@@ -236,7 +236,7 @@ fn errors_name_the_invalid_part() {
         Err(NetworkFileError::Checksum { .. })
     ));
     assert!(matches!(read("bitgrain network", "something"), Err(NetworkFileError::NotANetwork { .. })));
-    assert!(matches!(read("\"version\": 1", "\"version\": 3"), Err(NetworkFileError::Version { found: 3 })));
+    assert!(matches!(read("\"version\": 1", "\"version\": 4"), Err(NetworkFileError::Version { found: 4 })));
     let kind = read("\"kind\": \"dense\"", "\"kind\": \"capsule\"").expect_err("unknown");
     assert_eq!(kind.to_string(), "layer 0: unknown kind `capsule`");
     assert!(matches!(read("\"outputs\": 6", "\"outputs\": \"six\""), Err(NetworkFileError::Layer { .. })));

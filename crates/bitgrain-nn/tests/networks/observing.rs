@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use bitgrain_codec::weight::DType;
+use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::model::convert::FormatChoice;
 use bitgrain_nn::network::layer::{Layer, SequenceOutput};
 use bitgrain_nn::network::observe::{Observations, Observer, observe, observe_products};
@@ -133,6 +133,116 @@ fn feedback_is_the_same_after_saving_and_loading() {
             );
         }
     }
+}
+
+#[test]
+fn inputs_of_quantized_matrices_are_clamped_to_the_observed_range() {
+    let mut network = network(&[64], [Layer::dense(16)]);
+    let seen = observe(&network, &[batch(&[64], 40, 1)], Observer::MinMax).expect("matching shapes");
+    let (lo, hi) = (seen.activations()[0].lo, seen.activations()[0].hi);
+    let mut outlier = batch(&[64], 1, 2).values().to_vec();
+    (outlier[3], outlier[40]) = (1000.0, -1000.0);
+    let within: Vec<f32> = outlier.iter().map(|x| x.clamp(lo, hi)).collect();
+    assert_ne!(outlier, within);
+    let [outlier, within] = [outlier, within].map(|x| InputBatch::new(x, &[64]).expect("64 inputs"));
+    seen.apply_ranges(&mut network).expect("same network");
+    assert_eq!(network.parameters()[0].input_range(), Some((lo, hi)));
+    let run = |network: &Network, x| network.forward(x).expect("matching shapes");
+    assert_ne!(run(&network, &outlier), run(&network, &within), "f32 does not clamp");
+    network.morph(DType::Int8).expect("finite");
+    let clamped = run(&network, &outlier);
+    assert_eq!(clamped, run(&network, &within));
+    // What was observed survives freezing and both files.
+    network.freeze().expect("finite");
+    for contents in [Contents::All, Contents::Active] {
+        let json = network.to_json(contents).expect("finite");
+        assert!(json.contains("\"version\": 3") && json.contains("input_range"));
+        let tensors = network.to_safetensors(contents).expect("finite");
+        for loaded in [Network::from_json(json.as_bytes()), Network::from_safetensors(&tensors)] {
+            assert_eq!(run(&loaded.expect("just written"), &outlier), clamped);
+        }
+        for wrong in ["[2.0, 1.0]", "[1.0]", "[null, 1.0]"] {
+            let (body, _) = json.rsplit_once(",\n\"crc32c\"").expect("at the end");
+            let (before, range) = body.split_once("\"input_range\": [").expect("written");
+            let (_, after) = range.split_once(']').expect("a list");
+            let text = format!("{before}\"input_range\": {wrong}{after}}}");
+            assert!(Network::from_json(text.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+    // A NaN is still an error, not a clamped value.
+    let mut odd = within.values().to_vec();
+    odd[7] = f32::NAN;
+    assert!(network.forward(&InputBatch::new(odd, &[64]).expect("64 inputs")).is_err());
+    let mut other = Network::new(Shape::new(&[2]), vec![Layer::relu()], 1).expect("matching shapes");
+    assert!(matches!(seen.apply_ranges(&mut other), Err(NetworkError::NoParameter { .. })));
+}
+
+#[test]
+fn a_clipped_range_reduces_the_error_that_outliers_cause() {
+    let mut network = network(&[64], [Layer::dense(16)]);
+    let x = batch(&[64], 200, 1);
+    let seen = observe(&network, std::slice::from_ref(&x), Observer::Percentile(100.0)).expect("matching shapes");
+    network.morph(DType::Int8).expect("finite");
+    let wanted = network.forward(&x).expect("matching shapes");
+    // One broken input in each row makes the steps of its block coarse.
+    let mut broken = x.values().to_vec();
+    broken.chunks_mut(64).for_each(|row| row[5] = 300.0 * row[5].signum());
+    let broken = InputBatch::new(broken, &[64]).expect("64 inputs");
+    let mut clipped = network.clone();
+    seen.apply_ranges(&mut clipped).expect("same network");
+    let off = |network: &Network| -> f64 {
+        let got = network.forward(&broken).expect("matching shapes");
+        got.values().iter().zip(wanted.values()).map(|(a, b)| f64::from(a - b).powi(2)).sum()
+    };
+    assert!(off(&clipped) < 0.01 * off(&network), "{} of {}", off(&clipped), off(&network));
+}
+
+#[test]
+fn scales_are_chosen_before_morphing() {
+    let mut network = network(&[64], [Layer::dense(16)]);
+    let plain = network.clone();
+    let scales: Vec<f32> = (0..16).map(|row| 0.001 * (1.0 + row as f32)).collect();
+    network.set_scales("0.weight", DType::Int8, &scales).expect("one per row");
+    network.morph(DType::Int8).expect("finite");
+    let store = network.parameters()[0].store();
+    assert_eq!(store.scales(DType::Int8.into()), Some(scales.clone()));
+    let values = store.morph_to_f32(DType::Int8.into()).expect("valid codes");
+    for (at, (value, weight)) in values.iter().zip(plain.parameters()[0].store().master()).enumerate() {
+        let scale = scales[at / 64];
+        let wanted = (weight / scale).round_ties_even().clamp(-127.0, 127.0) * scale;
+        assert_eq!(*value, wanted, "weight {at}");
+    }
+    // Both files and freezing keep the codes.
+    let x = batch(&[64], 3, 1);
+    let wanted = network.forward(&x).expect("matching shapes");
+    let loaded = Network::from_json(network.to_json(Contents::All).expect("finite").as_bytes()).expect("just written");
+    network.freeze().expect("finite");
+    for network in [&network, &loaded] {
+        assert_eq!(network.forward(&x).expect("matching shapes"), wanted);
+    }
+    // A frozen parameter can get other scales; those of its codes are gone.
+    network.set_scales("0.weight", DType::Int8, &[0.5; 16]).expect("one per row");
+    assert_eq!(network.parameters()[0].store().scales(DType::Int8.into()), Some(vec![0.5; 16]));
+    let group: WeightFormat = "int4/32".parse().expect("known");
+    network.set_scales("0.weight", group, &[0.25; 32]).expect("two per row");
+    assert_eq!(network.parameters()[0].store().scales(group), Some(vec![0.25; 32]));
+}
+
+#[test]
+fn scales_that_do_not_fit_are_refused() {
+    let mut network = network(&[64], [Layer::dense(16)]);
+    let before = network.clone();
+    for format in ["q4_0", "float16", "uint8"] {
+        let format: WeightFormat = format.parse().expect("known");
+        let error = network.set_scales("0.weight", format, &[0.1; 16]).expect_err("no scales");
+        assert!(matches!(error, NetworkError::NoScales { .. }), "{format}: {error}");
+    }
+    for scales in [&[0.1; 15][..], &[0.0; 16], &[f32::NAN; 16], &[f32::INFINITY; 16], &[-0.1; 16], &[]] {
+        let error = network.set_scales("0.weight", DType::Int8, scales).expect_err("not sixteen scales above 0");
+        assert!(matches!(error, NetworkError::Codec { .. }), "{error}");
+    }
+    assert!(matches!(network.set_scales("w", DType::Int8, &[0.1; 16]), Err(NetworkError::NoParameter { .. })));
+    assert_eq!(network.memory(), before.memory(), "the network is unchanged");
 }
 
 #[test]

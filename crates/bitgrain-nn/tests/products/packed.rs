@@ -39,7 +39,31 @@ fn every_format_is_within_its_bound() {
     for format in formats() {
         let used = check(tensor(format, 37, 512, 1), 9, 2);
         // A bound that is never nearly reached proves little. Products of f32 use hardly any of theirs.
-        let on_codes = ["q4_0", "q8_0", "q4f32", "int8", "int8/32", "int8/tensor", "int4", "int4/96"];
+        let on_codes = [
+            "q4_0",
+            "q8_0",
+            "q4f32",
+            "int8",
+            "int8/32",
+            "int8/tensor",
+            "int4",
+            "int4/96",
+            "q4_k",
+            "q6_k",
+            "q3_k",
+            "q2_k",
+            "q5_k",
+            "iq4_nl",
+            "mxfp4",
+            "q4_1",
+            "q5_0",
+            "q5_1",
+            "tq2_0",
+            "fp4",
+            "uint4",
+            "uint8",
+            "binary",
+        ];
         let least = if on_codes.contains(&format.to_string().as_str()) { 0.02 } else { 0.0 };
         assert!(used >= least, "{format}: {used}");
     }
@@ -63,7 +87,7 @@ fn odd_sizes_are_within_the_bound() {
             check(tensor(format, rows, cols, 3), rows % 11, 4);
         }
     }
-    for block in [GgmlBlock::Q4_0, GgmlBlock::Q8_0] {
+    for block in [GgmlBlock::Q4_0, GgmlBlock::Q8_0, GgmlBlock::Q5_0, GgmlBlock::MXFP4] {
         for (rows, blocks) in (1..=70).zip((1..=5).cycle()) {
             check(tensor(block.into(), rows, 32 * blocks, 5), rows % 7, 6);
         }
@@ -72,7 +96,25 @@ fn odd_sizes_are_within_the_bound() {
 
 #[test]
 fn rows_of_a_batch_do_not_depend_on_each_other() {
-    for format in ["q4_0", "q8_0", "q4f32", "int8", "int8/32", "int4", "int4/1024", "float32", "fp8_e4m3"] {
+    for format in [
+        "q4_0",
+        "q8_0",
+        "q4f32",
+        "int8",
+        "int8/32",
+        "int4",
+        "int4/1024",
+        "float32",
+        "fp8_e4m3",
+        "q5_1",
+        "iq4_nl",
+        "uint8",
+        "mxfp4",
+        "ternary",
+        "int32",
+        "uint64/32",
+        "float64",
+    ] {
         let format: WeightFormat = format.parse().expect("known format");
         for (rows, cols) in [(50, 96), (21, if format.block() > 1 { 1088 } else { 1085 })] {
             let matrix = PackedMatrix::new(tensor(format, rows, cols, 7)).expect("finite");
@@ -92,7 +134,7 @@ fn rows_of_a_batch_do_not_depend_on_each_other() {
 
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
-    for format in ["q4_0", "q8_0", "int8", "int4", "float32", "float16", "ternary"] {
+    for format in ["q4_0", "q8_0", "int8", "int4", "float32", "float16", "ternary", "q4_k", "q6_k"] {
         let matrix = PackedMatrix::new(tensor(format.parse().expect("known format"), 700, 512, 9)).expect("finite");
         let x = Normals(10).take(20 * 512);
         let on = |threads| {
@@ -129,8 +171,9 @@ fn packing_adds_no_more_than_the_last_strip() {
         let tensor = tensor(format, 64, 512, 12);
         let bytes = tensor.bytes();
         let packed = PackedMatrix::new(tensor).expect("finite").bytes();
-        // One scale per tensor, or none, becomes one per row.
-        assert!(packed <= bytes + 64 * 4, "{format}: {packed} for {bytes}");
+        // Six bits of a scale become eight, base-3 digits become two bits, zero points become f32, and one scale per tensor,
+        // or none, becomes one per row.
+        assert!(packed <= bytes * 5 / 4 + 64 * 8, "{format}: {packed} for {bytes}");
     }
 }
 

@@ -21,8 +21,8 @@ pub(crate) fn fallback(
     let mut best = (wanted, f64::INFINITY);
     // A tensor without rows has no error to compare.
     for format in candidates.into_iter().filter(|_| rows > 0) {
-        let error = match measure(tensor, format, recipe, &()) {
-            Ok(sums) => Fidelity::of(sums, rows * cols).rms_error,
+        let error = match measure(tensor, format, recipe, None, &()) {
+            Ok(all) => Fidelity::of(all.sums, rows * cols).rms_error,
             Err(ModelFileError::Overflow { .. }) => continue,
             Err(error) => return Err(error),
         };
@@ -36,7 +36,7 @@ pub(crate) fn fallback(
 /// Returns the shortest float format that can represent all weights.
 fn float(tensor: &ModelTensor, recipe: &Recipe) -> Result<WeightFormat, ModelFileError> {
     let half = ScaledFormat::new(DType::Float16).into();
-    match measure(tensor, half, recipe, &()) {
+    match measure(tensor, half, recipe, None, &()) {
         Err(ModelFileError::Overflow { .. }) => Ok(ScaledFormat::new(DType::Float32).into()),
         Err(error) => Err(error),
         Ok(_) => Ok(half),

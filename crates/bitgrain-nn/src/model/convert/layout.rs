@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
-use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain_codec::weight::{CodebookBlock, DType, GgmlBlock, WeightFormat};
 use bitgrain_formats::{gguf, safetensors};
 
 use super::target::Target;
-use crate::model::{Container, ModelFile, ModelFileError, ModelTensor, TensorEncoding};
+use crate::model::{Container, ModelFile, ModelFileError, ModelTensor};
 use crate::model::{Entry, NOTE_KEY, Note, SCALES, ZEROS, dtype_of, tensor_type};
 
 /// Byte ranges of a tensor's arrays in the file.
@@ -17,18 +17,21 @@ pub(crate) struct Slot {
     pub(crate) codes: Range<u64>,
     pub(crate) scales: Option<Range<u64>>,
     pub(crate) zeros: Option<Range<u64>>,
+    /// An array that is the same for all rows.
+    pub(crate) constant: Option<Range<u64>>,
 }
 
 impl Slot {
     /// Returns the slot moved by `base` bytes.
     pub(super) fn shifted_by(&self, base: u64) -> Self {
         let moved = |range: &Range<u64>| range.start + base..range.end + base;
-        let (scales, zeros) = (self.scales.as_ref().map(moved), self.zeros.as_ref().map(moved));
-        Self { codes: moved(&self.codes), scales, zeros }
+        let all = [&self.scales, &self.zeros, &self.constant];
+        let [scales, zeros, constant] = all.map(|range| range.as_ref().map(moved));
+        Self { codes: moved(&self.codes), scales, zeros, constant }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        [Some(&self.codes), self.scales.as_ref(), self.zeros.as_ref()]
+        [Some(&self.codes), self.scales.as_ref(), self.zeros.as_ref(), self.constant.as_ref()]
             .into_iter()
             .flatten()
             .map(|r| r.end - r.start)
@@ -45,17 +48,27 @@ pub(super) struct FileLayout {
     pub(super) len: u64,
 }
 
-/// Lays out a GGUF file.
-pub(super) fn gguf(path: &Path, model: &ModelFile, targets: &[Target]) -> Result<FileLayout, ModelFileError> {
-    let write = |source| ModelFileError::Write { path: path.to_owned(), source };
+/// Returns the metadata of a GGUF file. `named` is the file type of a named mix.
+pub(super) fn gguf_metadata(model: &ModelFile, targets: &[Target], named: Option<u32>) -> gguf::Metadata {
     let mut metadata = model.metadata().to_gguf();
-    if let Some(kind) = file_type(model.tensors(), targets) {
+    if let Some(kind) = named.or_else(|| file_type(model.tensors(), targets)) {
         metadata.set("general.file_type", kind);
     }
     // The version of the block layouts that llama.cpp expects (GGML_QNT_VERSION).
     metadata.set("general.quantization_version", 2_u32);
+    metadata
+}
+
+/// Lays out a GGUF file with some of a model's tensors.
+pub(super) fn gguf(
+    path: &Path,
+    metadata: &gguf::Metadata,
+    tensors: &[ModelTensor],
+    targets: &[Target],
+) -> Result<FileLayout, ModelFileError> {
+    let write = |source| ModelFileError::Write { path: path.to_owned(), source };
     let mut specs = Vec::with_capacity(targets.len());
-    for (tensor, target) in model.tensors().iter().zip(targets) {
+    for (tensor, target) in tensors.iter().zip(targets) {
         let kind = tensor_type(&target.storage).ok_or_else(|| ModelFileError::Container {
             container: Container::Gguf.name(),
             format: target.storage.to_string(),
@@ -65,8 +78,9 @@ pub(super) fn gguf(path: &Path, model: &ModelFile, targets: &[Target]) -> Result
         let dims = tensor.shape.iter().rev().copied().collect();
         specs.push(gguf::TensorSpec { name: tensor.name.clone(), dims, kind });
     }
-    let layout = gguf::layout(&metadata, &specs).map_err(write)?;
-    let slots = layout.ranges.into_iter().map(|codes| Slot { codes, scales: None, zeros: None }).collect();
+    let layout = gguf::layout(metadata, &specs).map_err(write)?;
+    let slots =
+        layout.ranges.into_iter().map(|codes| Slot { codes, scales: None, zeros: None, constant: None }).collect();
     Ok(FileLayout { header: layout.header, slots, len: layout.file_len })
 }
 
@@ -102,6 +116,19 @@ fn file_type(tensors: &[ModelTensor], targets: &[Target]) -> Option<u32> {
             DType::BFloat16 => 32,
             _ => 0,
         },
+        WeightFormat::Codebook(block) => match block {
+            CodebookBlock::IQ2_XXS => 19,
+            CodebookBlock::IQ2_XS => 20,
+            CodebookBlock::IQ3_XXS => 23,
+            CodebookBlock::IQ1_S => 24,
+            CodebookBlock::IQ3_S => 26,
+            CodebookBlock::IQ2_S => 28,
+            CodebookBlock::IQ4_XS => 30,
+            CodebookBlock::IQ1_M => 31,
+            CodebookBlock::NVFP4 => 39,
+            CodebookBlock::Q1_0 => 40,
+            CodebookBlock::Q2_0 => return None,
+        },
         WeightFormat::Q4F32 => return None,
     })
 }
@@ -117,9 +144,10 @@ pub(super) fn safetensors(
     let mut specs = Vec::new();
     let mut note = Note { version: 1, ..Note::default() };
     for (tensor, target) in tensors.iter().zip(targets) {
-        specs.extend(arrays(tensor, &target.storage)?);
+        specs.extend(arrays(tensor, target)?);
         // Use the full name: the display form omits `/none`, and a reader would then expect scales.
-        if let Some(format) = target.storage.format().filter(|_| !target.storage.is_self_evident()) {
+        let noted = target.scheme.is_none() && !target.storage.is_self_evident();
+        if let Some(format) = target.storage.format().filter(|_| noted) {
             let format = format.to_string();
             note.weights.insert(tensor.name.clone(), Entry { format, shape: tensor.shape.clone() });
         }
@@ -135,9 +163,19 @@ pub(super) fn safetensors(
         specs.iter().map(|spec| spec.name.as_str()).zip(layout.ranges.iter().cloned()).collect();
     let place = |name: &str| places.get(name).cloned();
     let slots = tensors.iter().zip(targets).map(|(tensor, target)| {
+        if let (Some(scheme), Some(format)) = (target.scheme, target.encode) {
+            let mut ranges = scheme.arrays(tensor, format).into_iter().map(|spec| place(&spec.name));
+            let (codes, scales) = (ranges.next().flatten().unwrap_or_default(), ranges.next().flatten());
+            return Slot { codes, scales, zeros: None, constant: ranges.next().flatten() };
+        }
         let scaled = !target.storage.is_self_evident();
         let aside = |end| if scaled { place(&format!("{}{end}", tensor.name)) } else { None };
-        Slot { codes: place(&tensor.name).unwrap_or_default(), scales: aside(SCALES), zeros: aside(ZEROS) }
+        Slot {
+            codes: place(&tensor.name).unwrap_or_default(),
+            scales: aside(SCALES),
+            zeros: aside(ZEROS),
+            constant: None,
+        }
     });
     Ok(FileLayout { slots: slots.collect(), header: layout.header, len: layout.file_len })
 }
@@ -145,13 +183,17 @@ pub(super) fn safetensors(
 /// Returns the names of the arrays that a tensor is stored as.
 pub(super) fn array_names(
     tensor: &ModelTensor,
-    storage: &TensorEncoding,
+    target: &Target,
 ) -> Result<impl Iterator<Item = String>, ModelFileError> {
-    Ok(arrays(tensor, storage)?.into_iter().map(|spec| spec.name))
+    Ok(arrays(tensor, target)?.into_iter().map(|spec| spec.name))
 }
 
 /// Returns the arrays that a tensor is stored as: codes, and scales and zero points if it has them.
-fn arrays(tensor: &ModelTensor, storage: &TensorEncoding) -> Result<Vec<safetensors::TensorSpec>, ModelFileError> {
+fn arrays(tensor: &ModelTensor, target: &Target) -> Result<Vec<safetensors::TensorSpec>, ModelFileError> {
+    if let (Some(scheme), Some(format)) = (target.scheme, target.encode) {
+        return Ok(scheme.arrays(tensor, format));
+    }
+    let storage = &target.storage;
     let spec =
         |end: &str, dtype, shape| safetensors::TensorSpec { name: format!("{}{end}", tensor.name), dtype, shape };
     let own = dtype_of(storage);

@@ -4,12 +4,15 @@ mod encode;
 mod fallback;
 mod format_choice;
 mod layout;
+mod mix;
 mod options;
 mod output;
 mod recipe;
+mod scheme;
+mod scheme_folder;
 mod target;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::WeightFormat;
@@ -20,11 +23,14 @@ use crate::model::compare::ErrorStats;
 use crate::model::pieces::{Progress, check_interrupt};
 use crate::model::tensor_type;
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor, TensorEncoding};
-pub(crate) use encode::measure;
+pub(crate) use encode::{measure, quantized};
 pub use format_choice::FormatChoice;
+pub use mix::Mix;
 pub use options::{FormatOption, FormatOptions, FormatOptionsError, Granularity, Resolved};
 use output::OutputFile;
 pub use recipe::Recipe;
+pub use scheme::{Scheme, UnknownScheme};
+pub use scheme_folder::{quantize_checkpoint, scheme_format};
 use target::target;
 
 /// Report of a conversion.
@@ -44,6 +50,8 @@ pub struct Conversion {
     pub bytes_after: u64,
     /// Size of the output files in bytes.
     pub file_bytes: u64,
+    /// Output files: one, or the shards in order and the index if there is one.
+    pub files: Vec<PathBuf>,
 }
 
 /// Report of one converted tensor.
@@ -86,9 +94,10 @@ pub fn quantize(
     let container = Container::of_output(out)?;
     let targets =
         model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
-    let mut output = OutputFile::create(out, container, model, &targets, recipe.shard_bytes)?;
+    let mut output = OutputFile::create(out, container, model, &targets, recipe)?;
     let report = write(model, &targets, recipe, &mut output, progress)?;
-    Ok(Conversion { file_bytes: output.commit()?, ..report })
+    let files = output.paths();
+    Ok(Conversion { file_bytes: output.commit()?, files, ..report })
 }
 
 /// Like [`quantize`], but returns the bytes of a single file. `name` is the name that the file would have; its extension
@@ -108,7 +117,7 @@ pub fn quantize_to_bytes(
     }
     let targets =
         model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
-    let mut output = OutputFile::in_memory(name, container, model, &targets)?;
+    let mut output = OutputFile::in_memory(name, container, model, &targets, recipe)?;
     let report = write(model, &targets, recipe, &mut output, progress)?;
     let bytes = output.into_bytes();
     let file_bytes = bytes.len() as u64;
@@ -132,7 +141,7 @@ fn write(
         let slot = output.slot(i);
         let lost = match target.encode {
             None => encode::copy(tensor, &slot, output, progress).map(|()| None)?,
-            Some(format) => Some(encode::encode(tensor, format, recipe, &slot, output, progress)?),
+            Some(format) => Some(encode::encode(tensor, format, target, recipe, &slot, output, progress)?),
         };
         if let Some(lost) = lost {
             sums = sums.merge(lost);
@@ -142,7 +151,7 @@ fn write(
             name: tensor.name.clone(),
             shape: tensor.shape.clone(),
             from: tensor.storage.to_string(),
-            to: target.storage.to_string(),
+            to: target.scheme.map_or_else(|| target.storage.to_string(), |scheme| scheme.name().to_owned()),
             bytes_before: tensor.bytes(),
             bytes_after: slot.bytes(),
             figures: lost.map(|sums| Fidelity::of(sums, elements).into()),
@@ -156,6 +165,7 @@ fn write(
         bytes_after: rows.iter().map(|row| row.bytes_after).sum(),
         tensors: rows,
         file_bytes: 0,
+        files: Vec::new(),
     })
 }
 

@@ -193,7 +193,9 @@ impl FormatOptions {
         let names: Vec<String> = formats.iter().map(|one| one.format.to_string()).collect();
         let reason = match formats.last().map(|one| one.format) {
             None => "no format is given with it",
-            Some(WeightFormat::Ggml(_) | WeightFormat::Q4F32) => "block formats store their own scales",
+            Some(WeightFormat::Ggml(_) | WeightFormat::Codebook(_) | WeightFormat::Q4F32) => {
+                "block formats store their own scales"
+            }
             Some(WeightFormat::Scaled(scaled)) => {
                 let named = "its name overrides the option";
                 let how = self.calibration.filter(|_| setting == FormatOption::Calibrate);

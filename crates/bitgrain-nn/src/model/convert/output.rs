@@ -4,12 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bitgrain_files::{PartFile, same_file};
+use bitgrain_formats::gguf::{ALIGNMENT_KEY, Metadata, Value};
 use bitgrain_formats::safetensors::Index;
 
+use super::Recipe;
 use super::layout::{self, FileLayout, Slot};
 use super::target::Target;
-use crate::model::INDEX_ENDING;
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor};
+use crate::model::{INDEX_ENDING, SPLIT_COUNT, SPLIT_NO, SPLIT_TENSORS};
 
 /// Files being written. They share one address space, in which each file starts where the previous one ends.
 #[derive(Debug)]
@@ -51,21 +53,28 @@ impl Sink {
 }
 
 impl OutputFile {
-    /// Lays out the files and writes their headers. If `path` names an index, a safetensors model is split into shards
-    /// of at most `shard_bytes`.
+    /// Lays out the files and writes their headers. A model is split into shards if `path` names an index of safetensors
+    /// files, or if the recipe splits GGUF files.
     pub(crate) fn create(
         path: &Path,
         container: Container,
         model: &ModelFile,
         targets: &[Target],
-        shard_bytes: u64,
+        recipe: &Recipe,
     ) -> Result<Self, ModelFileError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut output = Self { files: Vec::new(), slots: Vec::new(), index: None };
         match (container, name.strip_suffix(INDEX_ENDING)) {
-            (Container::Gguf, _) => output.add(path, model, layout::gguf(path, model, targets)?)?,
+            (Container::Gguf, _) => {
+                let metadata = layout::gguf_metadata(model, targets, recipe.file_type);
+                if recipe.split_gguf {
+                    output.add_splits(path, model, &metadata, targets, recipe.shard_bytes)?;
+                } else {
+                    output.add(path, model, layout::gguf(path, &metadata, model.tensors(), targets)?)?;
+                }
+            }
             (_, None) => output.add(path, model, layout::safetensors(path, model, model.tensors(), targets)?)?,
-            (_, Some(stem)) => output.add_shards(path, stem, model, targets, shard_bytes)?,
+            (_, Some(stem)) => output.add_shards(path, stem, model, targets, recipe.shard_bytes)?,
         }
         Ok(output)
     }
@@ -76,9 +85,13 @@ impl OutputFile {
         container: Container,
         model: &ModelFile,
         targets: &[Target],
+        recipe: &Recipe,
     ) -> Result<Self, ModelFileError> {
         let FileLayout { header, slots, len } = match container {
-            Container::Gguf => layout::gguf(path, model, targets)?,
+            Container::Gguf => {
+                let metadata = layout::gguf_metadata(model, targets, recipe.file_type);
+                layout::gguf(path, &metadata, model.tensors(), targets)?
+            }
             _ => layout::safetensors(path, model, model.tensors(), targets)?,
         };
         let too_large = |_| ModelFileError::io(path)(io::ErrorKind::OutOfMemory.into());
@@ -110,6 +123,41 @@ impl OutputFile {
         Ok(())
     }
 
+    /// Returns the paths of the files, the index last.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let shards = self.files.iter().map(|shard| shard.path.clone());
+        shards.chain(self.index.iter().map(|(path, ..)| path.clone())).collect()
+    }
+
+    /// Adds the shards of a GGUF model with llama.cpp's names and keys. The first holds the metadata.
+    fn add_splits(
+        &mut self,
+        path: &Path,
+        model: &ModelFile,
+        metadata: &Metadata,
+        targets: &[Target],
+        shard_bytes: u64,
+    ) -> Result<(), ModelFileError> {
+        let ends = shard_ends(model.tensors(), targets, shard_bytes)?;
+        let too_many = || ModelFileError::Split { path: path.to_owned(), reason: "more than 65535 shards".to_owned() };
+        let count = u16::try_from(ends.len()).map_err(|_| too_many())?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut start = 0;
+        for (number, &end) in (0_u16..).zip(&ends) {
+            let shard = path.with_file_name(format!("{stem}-{:05}-of-{count:05}.gguf", number + 1));
+            let mut own = if number == 0 { metadata.clone() } else { Metadata::default() };
+            own.set(SPLIT_NO, Value::U16(number));
+            own.set(SPLIT_COUNT, Value::U16(count));
+            own.set(SPLIT_TENSORS, Value::I32(i32::try_from(targets.len()).unwrap_or(i32::MAX)));
+            if let Some(alignment) = metadata.get(ALIGNMENT_KEY) {
+                own.set(ALIGNMENT_KEY, alignment.clone());
+            }
+            self.add(&shard, model, layout::gguf(&shard, &own, &model.tensors()[start..end], &targets[start..end])?)?;
+            start = end;
+        }
+        Ok(())
+    }
+
     fn add_shards(
         &mut self,
         path: &Path,
@@ -131,7 +179,7 @@ impl OutputFile {
             let tensors = &model.tensors()[start..end];
             self.add(&shard, model, layout::safetensors(&shard, model, tensors, &targets[start..end])?)?;
             for (tensor, target) in tensors.iter().zip(&targets[start..end]) {
-                entries.extend(layout::array_names(tensor, &target.storage)?.map(|array| (array, name.clone())));
+                entries.extend(layout::array_names(tensor, target)?.map(|array| (array, name.clone())));
             }
             start = end;
         }

@@ -1,9 +1,9 @@
 //! `Target`: the resulting encoding of a tensor, given the request and the container.
 
-use bitgrain_codec::weight::{DType, ScaledFormat, WeightFormat};
+use bitgrain_codec::weight::{DType, ScaledFormat, Scaling, WeightFormat};
 
 use super::fallback::fallback;
-use super::{FormatChoice, Recipe};
+use super::{FormatChoice, Recipe, Scheme};
 use crate::model::{Container, ModelFileError, ModelTensor, TensorEncoding};
 use crate::model::{dtype_of, tensor_type};
 
@@ -13,6 +13,8 @@ pub(crate) struct Target {
     pub(crate) storage: TensorEncoding,
     /// The format to encode in; `None` copies the bytes.
     pub(crate) encode: Option<WeightFormat>,
+    /// Layout of the arrays for other programs, instead of this project's own.
+    pub(crate) scheme: Option<Scheme>,
     /// Reason for a deviation from the request.
     pub(crate) remark: Option<String>,
 }
@@ -27,11 +29,14 @@ impl Target {
     }
 
     fn encoded(format: WeightFormat, remark: Option<String>) -> Self {
-        Self { storage: TensorEncoding::Weights(format), encode: Some(format), remark }
+        Self { storage: TensorEncoding::Weights(format), encode: Some(format), scheme: None, remark }
     }
 }
 
 pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe) -> Result<Target, ModelFileError> {
+    if let Some((scheme, format)) = recipe.schemed(tensor) {
+        return schemed(tensor, scheme, format, container);
+    }
     let format = match recipe.choice(tensor) {
         FormatChoice::To(format) if tensor.storage.format() != Some(format) => format,
         FormatChoice::Keep | FormatChoice::To(_) => return kept(tensor, container),
@@ -47,10 +52,33 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
     Ok(Target::encoded(instead, Some(remark)))
 }
 
+/// Returns the encoding of a linear layer in a scheme, whose groups must fill the rows.
+fn schemed(
+    tensor: &ModelTensor,
+    scheme: Scheme,
+    format: WeightFormat,
+    container: Container,
+) -> Result<Target, ModelFileError> {
+    let (rows, cols) = tensor.matrix_shape()?;
+    let group = match format {
+        WeightFormat::Scaled(ScaledFormat { scaling: Scaling::Group(len), .. }) => len.get(),
+        _ => 1,
+    };
+    if rows > 0 && cols > 0 && cols.is_multiple_of(group) {
+        return Ok(Target { scheme: Some(scheme), ..Target::encoded(format, None) });
+    }
+    let remark = format!("row length {cols} is not a multiple of {group}; kept without {}", scheme.name());
+    Ok(Target { remark: Some(remark), ..kept(tensor, container)? })
+}
+
 /// Returns the tensor's own encoding, or the smallest plain float that represents it exactly if the container cannot
 /// hold it.
 fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileError> {
-    let as_is = Target { storage: tensor.storage.clone(), encode: None, remark: None };
+    let as_is = Target { storage: tensor.storage.clone(), encode: None, scheme: None, remark: None };
+    if let Some(format) = tensor.storage.format().filter(|_| tensor.is_computed()) {
+        let packed = matches!(tensor.storage, TensorEncoding::Packed { .. });
+        return Ok(Target::encoded(format, packed.then(|| format!("dequantized from {}", tensor.storage))));
+    }
     let TensorEncoding::Weights(format) = tensor.storage else {
         check_container(tensor, container, &tensor.storage)?;
         return Ok(as_is);

@@ -32,12 +32,25 @@ impl Bytes {
     }
 
     pub(crate) fn load(&self) -> Result<Loaded, ModelFileError> {
-        Ok(match self {
+        match self {
+            Self::File { .. } => self.window(0..self.len()),
+            Self::Owned(bytes) => Ok(Loaded::Owned(Arc::clone(bytes))),
+        }
+    }
+
+    /// Maps or copies some of the bytes.
+    pub(crate) fn window(&self, part: Range<u64>) -> Result<Loaded, ModelFileError> {
+        match self {
             Self::File { file, range } => {
-                Loaded::Window(file.window(range.clone()).map_err(ModelFileError::io(file.path()))?)
+                let part = range.start + part.start..range.start + part.end;
+                Ok(Loaded::Window(file.window(part).map_err(ModelFileError::io(file.path()))?))
             }
-            Self::Owned(bytes) => Loaded::Owned(Arc::clone(bytes)),
-        })
+            Self::Owned(bytes) => {
+                let ends = usize::try_from(part.start).ok().zip(usize::try_from(part.end).ok());
+                let slice = ends.and_then(|(start, end)| bytes.get(start..end));
+                Ok(Loaded::Owned(slice.unwrap_or_default().into()))
+            }
+        }
     }
 }
 

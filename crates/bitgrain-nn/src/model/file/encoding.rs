@@ -1,6 +1,7 @@
 //! `TensorEncoding`: storage format of a tensor's values.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bitgrain_codec::weight::{DType, ScaledFormat, Scaling, WeightFormat};
 
@@ -9,6 +10,11 @@ use bitgrain_codec::weight::{DType, ScaledFormat, Scaling, WeightFormat};
 pub enum TensorEncoding {
     /// Weights that can be dequantized: floats, dtypes with scales, block formats.
     Weights(WeightFormat),
+    /// Weights as another quantizer packed them. They decode to f32, and conversions that keep a tensor write float32.
+    Packed {
+        /// Method and width: `gptq int4/128`.
+        kind: Arc<str>,
+    },
     /// Integers that are not weights, such as positions and masks. Conversions copy them unchanged.
     Integers {
         /// Width and signedness.
@@ -37,7 +43,7 @@ impl TensorEncoding {
                 let fp8 = matches!(format.dtype, DType::Fp8E4M3 | DType::Fp8E5M2);
                 format.dtype.is_plain() || fp8 && format.scaling == Scaling::None
             }
-            Self::Weights(_) => false,
+            Self::Weights(_) | Self::Packed { .. } => false,
             Self::Integers { .. } | Self::Opaque { .. } => true,
         }
     }
@@ -45,11 +51,8 @@ impl TensorEncoding {
     /// Returns the format that decodes the bytes to f32, if any.
     pub(crate) fn decoder(&self) -> Option<WeightFormat> {
         match *self {
-            Self::Weights(format) => Some(format),
-            Self::Integers { dtype, .. } => match Self::plain(dtype) {
-                Self::Weights(format) => Some(format),
-                Self::Integers { .. } | Self::Opaque { .. } => None,
-            },
+            Self::Weights(_) | Self::Packed { .. } => self.format(),
+            Self::Integers { dtype, .. } => Self::plain(dtype).format(),
             Self::Opaque { .. } => None,
         }
     }
@@ -58,14 +61,16 @@ impl TensorEncoding {
     #[must_use]
     pub fn is_float(&self) -> bool {
         let name = self.format().map(WeightFormat::name);
-        matches!(name, Some("float16" | "bfloat16" | "float32" | "float64"))
+        let packed = matches!(self, Self::Packed { .. });
+        !packed && matches!(name, Some("float16" | "bfloat16" | "float32" | "float64"))
     }
 
-    /// Returns the weight format, or `None` for integers and opaque types.
+    /// Returns the weight format: float32 for packed weights, `None` for integers and opaque types.
     #[must_use]
     pub const fn format(&self) -> Option<WeightFormat> {
         match self {
             Self::Weights(format) => Some(*format),
+            Self::Packed { .. } => Some(WeightFormat::Scaled(ScaledFormat::new(DType::Float32))),
             Self::Integers { .. } | Self::Opaque { .. } => None,
         }
     }
@@ -79,6 +84,7 @@ impl fmt::Display for TensorEncoding {
                 f.pad(format.dtype.name())
             }
             Self::Weights(format) => fmt::Display::fmt(format, f),
+            Self::Packed { kind } => f.pad(kind),
             Self::Integers { name, .. } | Self::Opaque { name } => f.pad(&name.to_lowercase()),
         }
     }

@@ -25,6 +25,8 @@ pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>)
             codes: Bytes::File { file: Arc::clone(&file), range: start..start + info.bytes },
             scales: None,
             zeros: None,
+            view: None,
+            packed: None,
         }
     };
     let tensors = header.tensors.iter().map(tensor).collect();
@@ -45,7 +47,10 @@ fn storage(kind: TensorType) -> TensorEncoding {
         TensorType::I8 => integers(DType::Int8),
         _ => match kind.block() {
             Some(block) => TensorEncoding::Weights(WeightFormat::Ggml(block)),
-            None => TensorEncoding::Opaque { name: kind.name() },
+            None => match kind.codebook() {
+                Some(block) => TensorEncoding::Weights(WeightFormat::Codebook(block)),
+                None => TensorEncoding::Opaque { name: kind.name() },
+            },
         },
     }
 }
@@ -56,6 +61,7 @@ pub(crate) fn tensor_type(storage: &TensorEncoding) -> Option<TensorType> {
         TensorEncoding::Weights(WeightFormat::Ggml(block)) => {
             TensorType::ALL.into_iter().find(|kind| kind.block() == Some(*block))
         }
+        TensorEncoding::Weights(WeightFormat::Codebook(block)) => Some((*block).into()),
         TensorEncoding::Weights(WeightFormat::Scaled(format)) => match format.dtype {
             DType::Float64 => Some(TensorType::F64),
             DType::Float32 => Some(TensorType::F32),
@@ -63,7 +69,7 @@ pub(crate) fn tensor_type(storage: &TensorEncoding) -> Option<TensorType> {
             DType::BFloat16 => Some(TensorType::BF16),
             _ => None,
         },
-        TensorEncoding::Weights(WeightFormat::Q4F32) => None,
+        TensorEncoding::Weights(WeightFormat::Q4F32) | TensorEncoding::Packed { .. } => None,
         TensorEncoding::Integers { dtype, .. } => match dtype {
             DType::Int64 => Some(TensorType::I64),
             DType::Int32 => Some(TensorType::I32),

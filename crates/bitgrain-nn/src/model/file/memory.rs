@@ -45,14 +45,14 @@ impl ModelTensor {
             TensorEncoding::Integers { dtype, .. } => {
                 Ok(Sizes { codes: dtype.packed_len(elements), scales: 0, zeros: 0 })
             }
-            TensorEncoding::Opaque { .. } => return Err(unreadable()),
+            TensorEncoding::Packed { .. } | TensorEncoding::Opaque { .. } => return Err(unreadable()),
         };
         let wanted = wanted.map_err(ModelFileError::codec(&name))?;
         if wanted != found {
             return Err(ModelFileError::codec(&name)(CodecErr::InputTooSmall { required: wanted.bytes() }));
         }
         let scales = has_scales.then(|| owned(scales));
-        Ok(Self { name, shape, storage, codes: owned(parts.codes), scales, zeros })
+        Ok(Self { name, shape, storage, codes: owned(parts.codes), scales, zeros, view: None, packed: None })
     }
 
     /// Returns the stored arrays.
@@ -60,6 +60,9 @@ impl ModelTensor {
     /// # Errors
     /// Returns [`ModelFileError::Io`] if the file cannot be read.
     pub fn parts(&self) -> Result<PartsBuf, ModelFileError> {
+        if let Some(format) = self.storage.format().filter(|_| self.is_computed()) {
+            return self.encoded(format);
+        }
         let bytes = |bytes: &Option<Bytes>| bytes.as_ref().map_or(Ok(Vec::new()), |own| Ok(own.load()?.to_vec()));
         let scales: Vec<u8> = bytes(&self.scales)?;
         let scales = scales.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect();

@@ -37,6 +37,11 @@ impl ModelMetadata {
         own.map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
+    /// Returns whether a safetensors file describes its quantized weights in a note.
+    pub(crate) fn has_note(&self) -> bool {
+        self.strings.iter().any(|(key, _)| key == super::NOTE_KEY)
+    }
+
     /// Converts to the key-value pairs of a GGUF file.
     ///
     /// Strings that came from a GGUF file become the original key again; others get a prefix.

@@ -68,6 +68,8 @@ fn tensor(name: String, header: &Header, codes: Bytes) -> ModelTensor {
         codes,
         scales: None,
         zeros: None,
+        view: None,
+        packed: None,
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use wildmatch::WildMatch;
 
-use super::{ModelMetadata, ModelTensor, folder, gguf, numpy, safetensors};
-use crate::model::ModelFileError;
+use super::{ModelMetadata, ModelTensor, folder, gguf, numpy, safetensors, split};
+use crate::model::{ModelFileError, checkpoint};
 use bitgrain_files::MappedFile;
 
 /// Suffix of the index file of a sharded model.
@@ -80,9 +80,17 @@ impl ModelFile {
         let (container, (mut metadata, tensors)) = if weights.extension().is_some_and(|e| e == "json") {
             (Container::Safetensors, safetensors::read_sharded(&weights)?)
         } else {
-            read(MappedFile::open(&weights).map_err(ModelFileError::io(&weights))?)?
+            match read(MappedFile::open(&weights).map_err(ModelFileError::io(&weights))?)? {
+                (Container::Gguf, first) => (Container::Gguf, split::complete(&weights, first)?),
+                other => other,
+            }
         };
         metadata.architecture = folder::architecture(&weights);
+        let tensors = if container == Container::Safetensors && !metadata.has_note() {
+            checkpoint::resolve(&weights, tensors)?
+        } else {
+            tensors
+        };
         Ok(Self { path: weights, container, ..Self::of(tensors, metadata) })
     }
 
@@ -106,6 +114,11 @@ impl ModelFile {
             places.entry(tensor.name.clone()).or_insert(place);
         }
         Self { path: PathBuf::new(), container: Container::Safetensors, metadata, tensors, places }
+    }
+
+    /// Returns the model with other tensors and metadata, which are read from its own.
+    pub(crate) fn renamed(&self, tensors: Vec<ModelTensor>, metadata: ModelMetadata) -> Self {
+        Self { path: self.path.clone(), container: self.container, ..Self::of(tensors, metadata) }
     }
 
     /// Returns the path of the file that was opened: the index of a sharded model, or the weight file of a folder.
@@ -158,7 +171,7 @@ impl ModelFile {
     /// Returns the files that hold the tensors: one file, or the shards sorted by name.
     #[must_use]
     pub fn files(&self) -> Vec<&Path> {
-        let mut files: BTreeSet<&Path> = self.tensors.iter().filter_map(|tensor| tensor.codes.path()).collect();
+        let mut files: BTreeSet<&Path> = self.tensors.iter().flat_map(ModelTensor::paths).collect();
         if files.is_empty() {
             files.insert(&self.path);
         }

@@ -5,19 +5,48 @@ use std::ops::Range;
 use bitgrain_codec::weight::{Parts, Scaling, WeightFormat};
 
 use super::ModelTensor;
-use super::bytes::Loaded;
+use super::bytes::{Bytes, Loaded};
+use super::view::ViewRows;
 use crate::model::ModelFileError;
+use crate::model::checkpoint::PackedRows;
+
+/// Size in bytes above which a tensor is mapped piece by piece, because mapped pages count as memory of the process.
+const WHOLE: u64 = 64 << 20;
 
 /// A loaded tensor. Any run of rows can be decoded from any thread.
 #[derive(Debug)]
 pub(crate) struct Rows {
     name: String,
-    format: WeightFormat,
     rows: usize,
     cols: usize,
-    codes: Loaded,
-    scales: Vec<f32>,
-    zeros: Loaded,
+    source: Source,
+}
+
+/// Source of the values.
+#[derive(Debug)]
+enum Source {
+    Stored { format: WeightFormat, codes: Codes, scales: Vec<f32>, zeros: Loaded },
+    View(ViewRows),
+    Packed(PackedRows),
+}
+
+#[derive(Debug)]
+enum Codes {
+    Whole(Loaded),
+    Pieces(Bytes),
+}
+
+impl Codes {
+    fn load(bytes: &Bytes) -> Result<Self, ModelFileError> {
+        if bytes.len() > WHOLE { Ok(Self::Pieces(bytes.clone())) } else { Ok(Self::Whole(bytes.load()?)) }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Whole(loaded) => loaded.len() as u64,
+            Self::Pieces(bytes) => bytes.len(),
+        }
+    }
 }
 
 impl Rows {
@@ -27,18 +56,32 @@ impl Rows {
         let format = tensor.storage.decoder().ok_or_else(unreadable)?;
         let size = |count: u64| usize::try_from(count).map_err(|_| unreadable());
         let (rows, cols) = (size(tensor.rows())?, size(tensor.cols())?);
+        if let Some(view) = &tensor.view {
+            let view = ViewRows::load(tensor, view)?;
+            let whole = rows.checked_mul(cols).is_some_and(|len| view.holds(len));
+            let source = Source::View(view);
+            return if whole { Ok(Self { name, rows, cols, source }) } else { Err(unreadable()) };
+        }
+        if let Some(packed) = &tensor.packed {
+            let packed = PackedRows::load(packed)?;
+            let whole = packed.has_shape(rows, cols);
+            return if whole {
+                Ok(Self { name, rows, cols, source: Source::Packed(packed) })
+            } else {
+                Err(unreadable())
+            };
+        }
         let scales = match &tensor.scales {
             Some(scales) => scales.load()?.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             None => Vec::new(),
         };
-        let zeros = tensor.zeros.as_ref().map_or_else(|| Ok(Loaded::Owned([].into())), super::bytes::Bytes::load)?;
-        let loaded = Self { name: tensor.name.clone(), format, rows, cols, codes: tensor.codes.load()?, scales, zeros };
+        let zeros = tensor.zeros.as_ref().map_or_else(|| Ok(Loaded::Owned([].into())), Bytes::load)?;
+        let codes = Codes::load(&tensor.codes)?;
         // Check sizes once, so that decoding any run of rows stays within the arrays.
-        let sizes = format.sizes(rows, cols).map_err(ModelFileError::codec(&loaded.name))?;
-        let enough = loaded.codes.len() >= sizes.codes
-            && loaded.scales.len() >= sizes.scales
-            && loaded.zeros.len() >= sizes.zeros;
-        if enough { Ok(loaded) } else { Err(unreadable()) }
+        let sizes = format.sizes(rows, cols).map_err(ModelFileError::codec(&name))?;
+        let enough = codes.len() >= sizes.codes as u64 && scales.len() >= sizes.scales && zeros.len() >= sizes.zeros;
+        let source = Source::Stored { format, codes, scales, zeros };
+        if enough { Ok(Self { name: name.clone(), rows, cols, source }) } else { Err(unreadable()) }
     }
 
     pub(crate) const fn rows(&self) -> usize {
@@ -59,15 +102,25 @@ impl Rows {
         if self.cols == 0 || rows.is_empty() {
             return Ok(());
         }
-        let sizes = |rows| self.format.sizes(rows, self.cols).map_err(wrong());
-        let (before, here) = (sizes(rows.start)?, sizes(rows.len())?);
-        let per_tensor = matches!(self.format, WeightFormat::Scaled(format) if format.scaling == Scaling::Tensor);
-        let (scales, zeros) = if per_tensor { (0, 0) } else { (before.scales, before.zeros) };
-        let parts = Parts {
-            codes: &self.codes[before.codes..][..here.codes],
-            scales: &self.scales[scales..][..here.scales],
-            zeros: &self.zeros[zeros..][..here.zeros],
+        let (format, codes, scales, zeros) = match &self.source {
+            Source::Stored { format, codes, scales, zeros } => (format, codes, scales, zeros),
+            Source::View(view) => return view.decode(rows.start * self.cols, out),
+            Source::Packed(packed) => return packed.decode(rows, out),
         };
-        self.format.decode_rows(parts, self.cols, out).map_err(wrong())
+        let sizes = |rows| format.sizes(rows, self.cols).map_err(wrong());
+        let (before, here) = (sizes(rows.start)?, sizes(rows.len())?);
+        let per_tensor = matches!(format, WeightFormat::Scaled(format) if format.scaling == Scaling::Tensor);
+        let (first_scale, first_zero) = if per_tensor { (0, 0) } else { (before.scales, before.zeros) };
+        let (scales, zeros) = (&scales[first_scale..][..here.scales], &zeros[first_zero..][..here.zeros]);
+        let decode = |codes: &[u8], out: &mut [f32]| {
+            format.decode_rows(Parts { codes, scales, zeros }, self.cols, out).map_err(wrong())
+        };
+        match codes {
+            Codes::Whole(loaded) => decode(&loaded[before.codes..][..here.codes], out),
+            Codes::Pieces(bytes) => {
+                let start = before.codes as u64;
+                decode(&bytes.window(start..start + here.codes as u64)?, out)
+            }
+        }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>)
             codes: Bytes::File { file: Arc::clone(&file), range },
             scales: None,
             zeros: None,
+            view: None,
+            packed: None,
         });
     }
     if let Some(note) = header.metadata_value(NOTE_KEY) {
@@ -184,7 +186,8 @@ pub(crate) fn dtype_of(storage: &TensorEncoding) -> Option<Dtype> {
     match storage {
         TensorEncoding::Integers { name, .. } => Dtype::from_name(&name.to_uppercase()),
         TensorEncoding::Opaque { name } => Dtype::from_name(name),
-        TensorEncoding::Weights(WeightFormat::Ggml(_) | WeightFormat::Q4F32) => None,
+        TensorEncoding::Weights(WeightFormat::Ggml(_) | WeightFormat::Codebook(_) | WeightFormat::Q4F32)
+        | TensorEncoding::Packed { .. } => None,
         TensorEncoding::Weights(WeightFormat::Scaled(format)) => match format.dtype {
             DType::Float64 => Some(Dtype::F64),
             DType::Float32 => Some(Dtype::F32),

@@ -1,7 +1,11 @@
 //! `ModelTensor`: name, shape and encoding of a tensor of a model.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::bytes::Bytes;
-use super::{Rows, TensorEncoding};
+use super::{Rows, TensorEncoding, View};
+use crate::model::checkpoint::Packed;
 use crate::model::{ModelFileError, pieces};
 
 /// A tensor of a model. Its values are read on demand.
@@ -17,6 +21,10 @@ pub struct ModelTensor {
     /// Present if scales and zero points are stored apart from the codes.
     pub(crate) scales: Option<Bytes>,
     pub(crate) zeros: Option<Bytes>,
+    /// Present if the values are read from other tensors; the tensor then has no separate bytes.
+    pub(crate) view: Option<Arc<View>>,
+    /// Present if the values are stored as another quantizer packed them; `codes` are then its codes.
+    pub(crate) packed: Option<Arc<Packed>>,
 }
 
 impl ModelTensor {
@@ -50,6 +58,17 @@ impl ModelTensor {
     /// Returns the size in bytes, including scales.
     #[must_use]
     pub fn bytes(&self) -> u64 {
+        if let Some(packed) = &self.packed {
+            return packed.bytes();
+        }
+        if let Some(view) = &self.view {
+            if matches!(self.storage, TensorEncoding::Packed { .. }) {
+                return view.parts.iter().map(Self::bytes).sum();
+            }
+            let sizes = self.matrix_shape().ok().zip(self.storage.format());
+            let sizes = sizes.and_then(|((rows, cols), format)| format.sizes(rows, cols).ok());
+            return sizes.map_or(0, |sizes| sizes.bytes() as u64);
+        }
         let others = [&self.scales, &self.zeros].into_iter().flatten();
         self.codes.len() + others.map(Bytes::len).sum::<u64>()
     }
@@ -58,6 +77,20 @@ impl ModelTensor {
     #[must_use]
     pub fn bits_per_weight(&self) -> f64 {
         bits_per_weight(self.bytes(), self.elements())
+    }
+
+    /// Returns the files that hold the values.
+    pub(crate) fn paths(&self) -> Vec<&Path> {
+        match (&self.view, &self.packed) {
+            (Some(view), _) => view.parts.iter().flat_map(Self::paths).collect(),
+            (None, Some(packed)) => packed.paths(),
+            (None, None) => self.codes.path().into_iter().collect(),
+        }
+    }
+
+    /// Returns whether the values are computed as they are read, so that there are no bytes to copy.
+    pub(crate) const fn is_computed(&self) -> bool {
+        self.view.is_some() || self.packed.is_some()
     }
 
     /// Maps the arrays and checks their sizes.

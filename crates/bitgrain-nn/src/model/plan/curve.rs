@@ -6,16 +6,36 @@
 
 use super::{Choices, Offer};
 
-/// Returns bytes and errors along the hull, in order of increasing size.
-pub(super) fn curve(tensors: &[Choices<'_>]) -> impl Iterator<Item = (u64, f64)> {
+/// Sums over all tensors at a point of the trade-off.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Total {
+    pub(super) bytes: u64,
+    pub(super) error: f64,
+    pub(super) squares: f64,
+}
+
+impl Total {
+    fn with(self, offer: Offer) -> Self {
+        let Offer { bytes, error, squares, .. } = offer;
+        Self { bytes: self.bytes + bytes, error: self.error + error, squares: self.squares + squares }
+    }
+
+    fn without(self, offer: Offer) -> Self {
+        let Offer { bytes, error, squares, .. } = offer;
+        Self { bytes: self.bytes - bytes, error: self.error - error, squares: self.squares - squares }
+    }
+}
+
+/// Returns the points along the hull, in order of increasing size.
+pub(super) fn curve(tensors: &[Choices<'_>]) -> impl Iterator<Item = Total> {
     let hulls: Vec<Vec<Offer>> = tensors.iter().map(|tensor| hull(&tensor.offers)).collect();
-    let start = (hulls.iter().map(|hull| hull[0].bytes).sum(), hulls.iter().map(|hull| hull[0].error).sum());
+    let start = hulls.iter().fold(Total::default(), |total, hull| total.with(hull[0]));
     let mut steps: Vec<(Offer, Offer)> =
         hulls.iter().flat_map(|hull| hull.windows(2).map(|pair| (pair[0], pair[1]))).collect();
     steps.sort_by(|a, b| steepness(b.0, b.1).total_cmp(&steepness(a.0, a.1)));
     let mut at = start;
     let walk = steps.into_iter().map(move |(from, to)| {
-        at = (at.0 + to.bytes - from.bytes, at.1 + to.error - from.error);
+        at = at.with(to).without(from);
         at
     });
     std::iter::once(start).chain(walk)
@@ -55,7 +75,7 @@ mod tests {
     #[test]
     fn steps_of_all_tensors_are_ordered_by_saved_error() {
         let tensors = tensors(&[&[(10, 9.0), (20, 4.0), (30, 3.0)], &[(10, 9.0), (20, 6.0)]]);
-        let found: Vec<_> = curve(&tensors).collect();
+        let found: Vec<_> = curve(&tensors).map(|total| (total.bytes, total.error)).collect();
         assert_eq!(found, [(20, 18.0), (30, 13.0), (40, 10.0), (50, 9.0)]);
     }
 }

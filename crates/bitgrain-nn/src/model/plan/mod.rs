@@ -1,10 +1,12 @@
 //! Mixed precision: chooses a format per tensor from measured errors, for a size budget or an error target.
 //!
-//! All tensors are measured in all candidate formats. `curve` computes the trade-off between size and error; `knapsack`
-//! makes the choice.
+//! All tensors are measured in all candidate formats, large ones by a sample of their rows if the goal is a size. `curve`
+//! computes the trade-off between size and error; `knapsack` makes the choice. With [`Sensitivities`] in the recipe, the
+//! error is the expected divergence of a language model's predictions.
 
 mod curve;
 mod knapsack;
+mod sensitivity;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +14,7 @@ use std::path::Path;
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::WeightFormat;
 use bitgrain_files::PartFile;
+pub use sensitivity::Sensitivities;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Progress;
@@ -41,6 +44,10 @@ pub struct PrecisionPlan {
     pub bytes: u64,
     /// Relative RMS error of the planned tensors: each relative to its own values, averaged by the number of weights.
     pub relative_rmse: f64,
+    /// Expected divergence of the predictions in nats, if the recipe has sensitivities: the sum of the relative squared
+    /// errors of all tensors times their sensitivities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_divergence: Option<f64>,
     /// Trade-off between size and error, in order of increasing size.
     pub curve: Vec<Point>,
 }
@@ -52,15 +59,25 @@ pub struct Point {
     pub bytes: u64,
     /// Relative RMS error of the planned tensors.
     pub relative_rmse: f64,
+    /// Expected divergence of the predictions in nats, if the recipe has sensitivities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_divergence: Option<f64>,
 }
+
+/// Number of weights of a tensor that are measured for a budget. Errors of a sample of this size deviate by less than
+/// 1 %, and a model with 1.5 billion weights is measured in seconds.
+const SAMPLE: usize = 1 << 18;
 
 /// Cost of a tensor in one format.
 #[derive(Debug, Clone, Copy)]
 struct Offer {
     format: WeightFormat,
     bytes: u64,
-    /// Relative squared error times the number of weights, so that offers of different tensors can be added.
+    /// The cost to minimize or to limit, which can be added over tensors: for a budget with sensitivities, the expected
+    /// divergence; else the relative squared error times the number of weights, for a budget weighted by importance.
     error: f64,
+    /// Relative squared error times the number of weights, without importances.
+    squares: f64,
 }
 
 /// A tensor with its candidate formats.
@@ -105,7 +122,8 @@ pub fn plan(
     }
     let (mut fixed, mut weights, mut tensors, mut others) = (0, 0, Vec::new(), BTreeMap::new());
     for tensor in model.tensors() {
-        let offers = if recipe.is_free(tensor) { offers(tensor, candidates, recipe, progress)? } else { Vec::new() };
+        let free = recipe.is_free(tensor);
+        let offers = if free { offers(tensor, candidates, goal, recipe, progress)? } else { Vec::new() };
         if offers.is_empty() {
             fixed += bytes_kept(tensor, container, recipe)?;
             others.insert(tensor.name.clone(), recipe.choice(tensor));
@@ -114,7 +132,8 @@ pub fn plan(
             tensors.push(Choices { name: &tensor.name, offers: worthwhile(offers) });
         }
     }
-    Ok(PrecisionPlan { others, ..choose(&tensors, fixed, weights, goal)? })
+    let diverges = recipe.sensitivities.is_some() && matches!(goal, Goal::Budget(_));
+    Ok(PrecisionPlan { others, ..choose(&tensors, fixed, weights, goal, diverges)? })
 }
 
 /// Returns the bytes that [`plan`] reports to a [`Progress`]: each planned tensor, once per candidate.
@@ -128,28 +147,38 @@ pub fn progress_total(model: &ModelFile, candidates: &[WeightFormat], recipe: &R
 fn offers(
     tensor: &ModelTensor,
     candidates: &[WeightFormat],
+    goal: Goal,
     recipe: &Recipe,
     progress: &dyn Progress,
 ) -> Result<Vec<Offer>, ModelFileError> {
     progress.tensor(&tensor.name);
     let (rows, cols) = tensor.matrix_shape()?;
-    let elements = rows * cols;
+    // A limit of the error must hold for all weights.
+    let most = matches!(goal, Goal::Budget(_)).then_some(SAMPLE);
     let mut offers = Vec::new();
     for &format in candidates {
         let Ok(sizes) = format.sizes(rows, cols) else {
             progress.add(tensor.bytes());
             continue;
         };
-        let lost = match measure(tensor, format, recipe, progress) {
-            Ok(sums) => Fidelity::of(sums, elements).relative_rmse,
+        let lost = match measure(tensor, format, recipe, most, progress) {
+            Ok(lost) => lost,
             // Skip formats that the values overflow.
             Err(ModelFileError::Overflow { .. }) => continue,
             Err(error) => return Err(error),
         };
         // A tensor of zeros has an infinite relative error as soon as one weight is not 0; count it as a total loss.
-        let finite = if lost.is_finite() { lost } else { 1.0 };
+        let finite = |lost: f64| if lost.is_finite() { lost } else { 1.0 };
+        let relative = finite(Fidelity::of(lost.sums, lost.weights).relative_rmse.powi(2));
+        let weighted = lost.weighted().map_or(relative, finite);
         #[expect(clippy::cast_precision_loss, reason = "a weight in a sum")]
-        offers.push(Offer { format, bytes: sizes.bytes() as u64, error: finite * finite * elements as f64 });
+        let elements = (rows * cols) as f64;
+        let error = match (goal, &recipe.sensitivities) {
+            (Goal::MaxError(_), _) => relative * elements,
+            (Goal::Budget(_), None) => weighted * elements,
+            (Goal::Budget(_), Some(sensitivities)) => weighted * sensitivities.of(&tensor.name),
+        };
+        offers.push(Offer { format, bytes: sizes.bytes() as u64, error, squares: relative * elements });
     }
     Ok(offers)
 }
@@ -166,7 +195,13 @@ fn worthwhile(mut offers: Vec<Offer>) -> Vec<Offer> {
     offers
 }
 
-fn choose(tensors: &[Choices<'_>], fixed: u64, weights: u64, goal: Goal) -> Result<PrecisionPlan, ModelFileError> {
+fn choose(
+    tensors: &[Choices<'_>],
+    fixed: u64,
+    weights: u64,
+    goal: Goal,
+    diverges: bool,
+) -> Result<PrecisionPlan, ModelFileError> {
     #[expect(clippy::cast_precision_loss, reason = "a mean over weights in memory")]
     let weights = weights.max(1) as f64;
     let rmse = |error: f64| (error.max(0.0) / weights).sqrt();
@@ -188,9 +223,14 @@ fn choose(tensors: &[Choices<'_>], fixed: u64, weights: u64, goal: Goal) -> Resu
         formats: taken().map(|(name, offer)| (name.to_owned(), FormatChoice::To(offer.format))).collect(),
         others: BTreeMap::new(),
         bytes: fixed + taken().map(|(_, offer)| offer.bytes).sum::<u64>(),
-        relative_rmse: rmse(taken().map(|(_, offer)| offer.error).sum()),
+        relative_rmse: rmse(taken().map(|(_, offer)| offer.squares).sum()),
+        expected_divergence: diverges.then(|| taken().map(|(_, offer)| offer.error).sum()),
         curve: curve::curve(tensors)
-            .map(|(bytes, error)| Point { bytes: fixed + bytes, relative_rmse: rmse(error) })
+            .map(|at| Point {
+                bytes: fixed + at.bytes,
+                relative_rmse: rmse(at.squares),
+                expected_divergence: diverges.then_some(at.error.max(0.0)),
+            })
             .collect(),
     })
 }
@@ -239,7 +279,8 @@ mod tests {
     use super::*;
 
     pub(super) fn tensors(offers: &[&[(u64, f64)]]) -> Vec<Choices<'static>> {
-        let offer = |&(bytes, error): &(u64, f64)| Offer { format: "int8".parse().expect("known"), bytes, error };
+        let format = "int8".parse().expect("known");
+        let offer = |&(bytes, error): &(u64, f64)| Offer { format, bytes, error, squares: error };
         let names = ["a", "b", "c", "d"];
         let choices =
             |(all, name): (&&[(u64, f64)], _)| Choices { name, offers: worthwhile(all.iter().map(offer).collect()) };
@@ -258,7 +299,7 @@ mod tests {
     #[test]
     fn a_budget_is_spent_where_it_saves_the_most() {
         let tensors = tensors(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
-        let plan = choose(&tensors, 5, 100, Goal::Budget(35)).expect("enough");
+        let plan = choose(&tensors, 5, 100, Goal::Budget(35), false).expect("enough");
         assert_eq!((plan.bytes, plan.curve.len()), (35, 3));
         assert!((plan.relative_rmse - (60.0_f64 / 100.0).sqrt()).abs() < 1e-12);
         assert!(plan.curve.is_sorted_by(|a, b| a.bytes < b.bytes && a.relative_rmse > b.relative_rmse));
@@ -269,25 +310,25 @@ mod tests {
         // All second offers would take 41 bytes: one of the small tensors must give way, not the large one.
         let tensors =
             tensors(&[&[(10, 200.0), (20, 40.0)], &[(5, 100.0), (10, 20.0), (20, 5.0)], &[(5, 100.0), (10, 20.0)]]);
-        let plan = choose(&tensors, 1, 100, Goal::Budget(40)).expect("enough");
+        let plan = choose(&tensors, 1, 100, Goal::Budget(40), false).expect("enough");
         assert!((plan.relative_rmse - (160.0_f64 / 100.0).sqrt()).abs() < 1e-12, "{plan:?}");
     }
 
     #[test]
     fn the_fewest_bytes_for_an_error() {
         let tensors = tensors(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
-        let bytes = |limit: f64| choose(&tensors, 0, 100, Goal::MaxError(limit)).expect("reachable").bytes;
+        let bytes = |limit: f64| choose(&tensors, 0, 100, Goal::MaxError(limit), false).expect("reachable").bytes;
         assert_eq!([bytes(0.61_f64.sqrt()), bytes(10.0), bytes(0.31_f64.sqrt())], [30, 20, 40]);
     }
 
     #[test]
     fn unreachable_goals_report_the_reachable_range() {
         let tensors = tensors(&[&[(10, 100.0), (20, 10.0)]]);
-        let small = choose(&tensors, 7, 100, Goal::Budget(16));
+        let small = choose(&tensors, 7, 100, Goal::Budget(16), false);
         assert!(matches!(small, Err(ModelFileError::BudgetTooSmall { budget: 16, least: 17 })));
         for limit in [0.1, f64::NAN, -1.0] {
             assert!(matches!(
-                choose(&tensors, 7, 100, Goal::MaxError(limit)),
+                choose(&tensors, 7, 100, Goal::MaxError(limit), false),
                 Err(ModelFileError::ErrorTooSmall { .. })
             ));
         }

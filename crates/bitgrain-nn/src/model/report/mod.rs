@@ -9,6 +9,7 @@ mod histogram;
 mod names;
 pub mod number;
 mod palette;
+mod predictions;
 mod table;
 mod trade_off;
 
@@ -31,6 +32,9 @@ pub struct Report<'a> {
     pub comparison: &'a ModelComparison,
     /// Trade-off between size and error for the first model.
     pub curve: TradeOff<'a>,
+    /// Measures of the second model's predictions on a text, each with its value and standard error; none for models that
+    /// were not run.
+    pub predictions: &'a [[String; 3]],
 }
 
 /// Sizes that the first model could have, and the errors they allow.
@@ -74,6 +78,7 @@ pub fn html(report: &Report<'_>) -> String {
                     (headline::section(report))
                     (headline::skipped_tensors(comparison))
                     (headline::not_finite(comparison))
+                    (predictions::section(report.predictions))
                     (palette.section(&comparison.tensors))
                     (bars::section(&worst, &palette))
                     (trade_off::section(report))

@@ -48,17 +48,19 @@ fn comparison(tensors: Vec<Row>) -> ModelComparison {
 
 fn page(tensors: Vec<Row>, curve: TradeOff<'_>) -> String {
     let comparison = comparison(tensors);
-    html(&Report { first: "a.safetensors", second: "b & c.gguf", comparison: &comparison, curve })
+    html(&Report { first: "a.safetensors", second: "b & c.gguf", comparison: &comparison, curve, predictions: &[] })
 }
 
 fn plan(curve: &[(u64, f64)]) -> PrecisionPlan {
-    let curve = curve.iter().map(|&(bytes, relative_rmse)| Point { bytes, relative_rmse }).collect();
+    let curve =
+        curve.iter().map(|&(bytes, relative_rmse)| Point { bytes, relative_rmse, expected_divergence: None }).collect();
     PrecisionPlan {
         version: 1,
         formats: [("w.0".into(), "int8".parse().expect("valid choice"))].into(),
         others: [].into(),
         bytes: 200,
         relative_rmse: 0.0,
+        expected_divergence: None,
         curve,
     }
 }

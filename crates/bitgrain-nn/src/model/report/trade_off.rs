@@ -62,7 +62,8 @@ fn second_point(comparison: &ModelComparison, plan: &PrecisionPlan) -> Option<Po
         error += row.figures.relative_rmse.powi(2) * count;
         weights += count;
     }
-    let point = Point { bytes: comparison.second_bytes, relative_rmse: (error / weights).sqrt() };
+    let relative_rmse = (error / weights).sqrt();
+    let point = Point { bytes: comparison.second_bytes, relative_rmse, expected_divergence: None };
     (point.relative_rmse > 0.0 && point.relative_rmse.is_finite()).then_some(point)
 }
 

@@ -90,6 +90,23 @@ impl Observations {
         })
     }
 
+    /// Clamps the inputs of quantized matrices to the observed ranges before they are rounded to 8 bits: an outlier
+    /// beyond the range then does not coarsen the steps of the inputs that share its scale. The range of
+    /// [`Observer::MinMax`] changes only inputs that exceed every observed one; [`Observer::Percentile`] clips more.
+    /// Training and products in f32 do not clamp. Ranges stay when the network is frozen, and files contain them.
+    ///
+    /// # Errors
+    /// Returns [`NetworkError::NoParameter`] if the observations belong to another network, which then stays unchanged.
+    pub fn apply_ranges(&self, network: &mut Network) -> Result<(), NetworkError> {
+        self.0.iter().try_for_each(|one| network.parameter(&one.parameter).map(|_| ()))?;
+        for parameter in network.parameters_mut() {
+            if let Some(one) = self.0.iter().find(|one| one.parameter == parameter.name()) {
+                parameter.set_input_range(Some((one.lo, one.hi)));
+            }
+        }
+        Ok(())
+    }
+
     /// Applies `change` to all observed parameters, or to none if it fails for one.
     fn each(
         &self,

@@ -1,6 +1,6 @@
 //! Activations in tiles: quantized for codes, interleaved for floats.
 
-use bitgrain_kernels::product::{FloatTile, STRIP_BLOCK, StripBits, Tile, quantize_activations};
+use bitgrain_kernels::product::{FloatTile, PlaneTile, STRIP_BLOCK, StripBits, Tile, half_sums, quantize_activations};
 use bitgrain_kernels::{Backend, KernelError};
 use rayon::prelude::*;
 
@@ -68,7 +68,16 @@ impl Codes {
     /// Quantizes rows of `cols` activations.
     pub(super) fn new(bits: StripBits, x: &[f32], cols: usize) -> Result<Self, WeightsError> {
         let batch = x.len() / cols;
-        let tiled = if batch <= FEW_ROWS { None } else { Backend::with_tiles() };
+        Self::tiled(bits, x, cols, if batch <= FEW_ROWS { None } else { Backend::with_tiles() })
+    }
+
+    /// Quantizes rows for kernels that do not use tile registers.
+    fn narrow(bits: StripBits, x: &[f32], cols: usize) -> Result<Self, WeightsError> {
+        Self::tiled(bits, x, cols, None)
+    }
+
+    fn tiled(bits: StripBits, x: &[f32], cols: usize, tiled: Option<Backend>) -> Result<Self, WeightsError> {
+        let batch = x.len() / cols;
         let backend = tiled.unwrap_or(Backend::best());
         let quantize = |(first, width): (usize, usize)| -> Result<CodeTile, WeightsError> {
             let mut out = CodeTile::new(width, cols.div_ceil(STRIP_BLOCK));
@@ -104,6 +113,37 @@ impl Codes {
     /// Returns the tiles in the form that the kernels take.
     pub(super) fn tiles(&self) -> Result<Vec<Tile<'_>>, WeightsError> {
         Ok(self.tiles.iter().map(CodeTile::tile).collect::<Result<_, _>>()?)
+    }
+}
+
+/// A batch of activations as 8-bit codes, with the sums of the halves of each block.
+pub(super) struct PlaneActivations {
+    codes: Codes,
+    halves: Vec<Vec<[i32; 2]>>,
+}
+
+impl PlaneActivations {
+    /// Quantizes rows of `cols` activations.
+    pub(super) fn new(x: &[f32], cols: usize) -> Result<Self, WeightsError> {
+        let codes = Codes::narrow(StripBits::Eight, x, cols)?;
+        let halves = codes.tiles.iter().map(|tile| {
+            let mut halves = vec![[0; 2]; tile.sums.len()];
+            half_sums(&tile.codes[tile.start..][..8 * tile.sums.len()], &mut halves)?;
+            Ok(halves)
+        });
+        let halves = halves.collect::<Result<_, WeightsError>>()?;
+        Ok(Self { codes, halves })
+    }
+
+    /// Returns the output lines per strip of weights.
+    pub(super) fn lines(&self) -> usize {
+        self.codes.lines()
+    }
+
+    /// Returns the tiles in the form that the kernels take.
+    pub(super) fn tiles(&self) -> Result<Vec<PlaneTile<'_>>, WeightsError> {
+        let tiles = self.codes.tiles.iter().zip(&self.halves);
+        Ok(tiles.map(|(tile, halves)| PlaneTile::new(tile.tile()?, halves)).collect::<Result<_, _>>()?)
     }
 }
 

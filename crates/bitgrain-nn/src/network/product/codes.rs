@@ -2,7 +2,7 @@
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{BlockQ4F32, DType, GgmlBlock, QuantizedTensor, Scaling, WeightFormat};
-use bitgrain_kernels::ggml::{BlockQ4_0, BlockQ8_0};
+use bitgrain_kernels::ggml::{BlockParts, BlockQ4_0, BlockQ8_0};
 use bitgrain_kernels::product::{
     CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, multiply_strips,
     pack_strip_row,
@@ -11,6 +11,7 @@ use bitgrain_kernels::product::{
 use super::WeightsError;
 use super::activations::Codes;
 use super::places::{Work, compute};
+use super::tensor::{self, Rows, place};
 
 /// Bytes of codes per task: they stay in the core's L2 cache for all tiles of a batch.
 const PIECE: usize = 256 << 10;
@@ -80,6 +81,17 @@ impl CodeMatrix {
         Ok(self.strips()?.row_into(row, out)?)
     }
 
+    /// Restores the tensor, in the format it had.
+    pub(super) fn tensor(&self, format: WeightFormat) -> Result<Option<QuantizedTensor>, WeightsError> {
+        let shape = (self.rows, self.cols);
+        match format {
+            WeightFormat::Ggml(block) => tensor::of_blocks(block, shape, self),
+            // Blocks of Q4F32 are restored from the tensor that is kept.
+            WeightFormat::Q4F32 | WeightFormat::Codebook(_) => Ok(None),
+            WeightFormat::Scaled(_) => tensor::of_scaled(format, shape, self),
+        }
+    }
+
     /// Computes the product; the caller checked the lengths.
     pub(super) fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let strips = self.strips()?;
@@ -96,6 +108,40 @@ impl CodeMatrix {
             let strips = strips.range(first, first + out.len() / work.lines);
             Ok(multiply_strips(activations.backend(), strips, &tiles, out)?)
         })
+    }
+}
+
+impl Rows for CodeMatrix {
+    fn block(&self, row: usize, at: usize, parts: &mut BlockParts) -> Result<(), WeightsError> {
+        let (strip, lane) = place(row);
+        let mut codes = [0_i8; STRIP_BLOCK];
+        self.strips()?.codes_into(row, at, &mut codes)?;
+        for (out, code) in parts.codes.iter_mut().zip(codes) {
+            *out = code.cast_unsigned().wrapping_add(self.bits.zero());
+        }
+        if let Scales::Halves(scales) = &self.scales {
+            parts.halves[0] = scales[strip * (self.cols / STRIP_BLOCK) + at].0[lane];
+        }
+        Ok(())
+    }
+
+    fn codes(&self, row: usize, out: &mut [u8]) -> Result<(), WeightsError> {
+        let mut codes = vec![0; out.len()];
+        self.strips()?.codes_into(row, 0, &mut codes)?;
+        let mask = if self.bits == StripBits::Four { 15 } else { u8::MAX };
+        out.iter_mut().zip(codes).for_each(|(out, code)| *out = code.cast_unsigned() & mask);
+        Ok(())
+    }
+
+    fn grid(&self, row: usize, group: usize) -> (f32, u8) {
+        let (strip, lane) = place(row);
+        match &self.scales {
+            Scales::Groups { scales, blocks } => {
+                let groups = self.cols.div_ceil(STRIP_BLOCK).div_ceil(*blocks);
+                (scales[strip * groups + group].0[lane], 0)
+            }
+            Scales::Halves(_) => (0.0, 0),
+        }
     }
 }
 
@@ -133,7 +179,7 @@ impl Source {
                 // A scale for less than a block of activations would need a separate integer sum for each part.
                 (bits, ScaleSource::Group(group.is_multiple_of(STRIP_BLOCK).then_some(group / STRIP_BLOCK)?))
             }
-            WeightFormat::Ggml(_) => return None,
+            WeightFormat::Ggml(_) | WeightFormat::Codebook(_) => return None,
         };
         Some(Self { bits, scales, format })
     }
@@ -149,7 +195,7 @@ impl Source {
                     out.copy_from_slice(&BlockQ8_0::from_bytes(block).signed_codes()[..out.len()]);
                 }
             }
-            WeightFormat::Ggml(_) => {
+            WeightFormat::Ggml(_) | WeightFormat::Codebook(_) => {
                 for (block, out) in bytes.as_chunks().0.iter().zip(out.chunks_mut(STRIP_BLOCK)) {
                     out.copy_from_slice(&BlockQ4_0::from_bytes(block).signed_codes()[..out.len()]);
                 }

@@ -1,8 +1,9 @@
 //! Matrix products on the codes of quantized weights, without dequantizing the whole matrix.
 //!
-//! [`PackedMatrix`] stores quantized weights in the order in which products read them. Codes of 4 and 8 bits are
-//! multiplied as integers with activations that are rounded to 8 bits, with one scale per 32 activations; weights in
-//! all other formats are unpacked a few rows at a time and multiplied as f32. [`PackedMatrix::bound`] bounds the
+//! [`PackedMatrix`] stores quantized weights in the order in which products read them. Codes of at most 8 bits are
+//! multiplied as integers with activations that are rounded to 8 bits, with one scale per 32 activations. Other floats and
+//! integers are converted to f32 in registers; weights whose groups or scales do not fit these kernels are unpacked a few
+//! rows at a time and multiplied as f32. [`PackedMatrix::bound`] bounds the
 //! difference from the product with dequantized weights. [`multiply_f32`] and related functions are the products of
 //! plain f32 matrices that training needs.
 //!
@@ -13,9 +14,13 @@ mod activations;
 mod bound;
 mod codes;
 mod dense;
+mod elements;
 mod floats;
 mod packed;
 mod places;
+mod planes;
+mod scaled_codes;
+mod tensor;
 mod unpacked;
 mod view;
 

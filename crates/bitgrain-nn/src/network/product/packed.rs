@@ -6,7 +6,9 @@ use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat, WeightFormat, check_finite};
 
 use super::codes::CodeMatrix;
+use super::elements::ElementMatrix;
 use super::floats::FloatMatrix;
+use super::planes::PlaneMatrix;
 use super::unpacked::UnpackedMatrix;
 use super::{WeightsError, bound};
 
@@ -33,6 +35,8 @@ pub struct PackedMatrix {
 #[derive(Debug, Clone)]
 enum Weights {
     Codes(CodeMatrix),
+    Planes(PlaneMatrix),
+    Elements(ElementMatrix),
     Floats(FloatMatrix),
     Unpacked(UnpackedMatrix),
 }
@@ -48,12 +52,19 @@ impl PackedMatrix {
         let plain = matches!(format, WeightFormat::Scaled(ScaledFormat { dtype: DType::Float32, .. }));
         let weights = if let Some(codes) = CodeMatrix::new(&tensor)? {
             Weights::Codes(codes)
+        } else if let Some(planes) = PlaneMatrix::new(&tensor)? {
+            check_weights(&tensor)?;
+            Weights::Planes(planes)
+        } else if let Some(elements) = ElementMatrix::new(&tensor) {
+            check_weights(&tensor)?;
+            Weights::Elements(elements)
         } else if plain && rows > 0 && cols > 0 {
             let weights = tensor.dequantize()?;
             check_finite(&weights)?;
             Weights::Floats(FloatMatrix::new(&weights, cols)?)
         } else {
-            Weights::Unpacked(UnpackedMatrix::new(tensor)?)
+            check_weights(&tensor)?;
+            Weights::Unpacked(UnpackedMatrix::new(tensor))
         };
         Ok(Self { format, rows, cols, weights })
     }
@@ -75,6 +86,8 @@ impl PackedMatrix {
     pub fn bytes(&self) -> usize {
         match &self.weights {
             Weights::Codes(weights) => weights.bytes(),
+            Weights::Planes(weights) => weights.bytes(),
+            Weights::Elements(weights) => weights.bytes(),
             Weights::Floats(weights) => weights.bytes(),
             Weights::Unpacked(weights) => weights.bytes(),
         }
@@ -98,14 +111,16 @@ impl PackedMatrix {
         match &self.weights {
             // Quantizing the activations already rejects those that are not finite.
             Weights::Codes(weights) => return weights.multiply(x, out),
-            Weights::Floats(_) | Weights::Unpacked(_) => self.check_finite(x)?,
+            Weights::Planes(weights) => return weights.multiply(x, out),
+            Weights::Elements(_) | Weights::Floats(_) | Weights::Unpacked(_) => self.check_finite(x)?,
         }
         match &self.weights {
-            Weights::Codes(_) => Ok(()),
+            Weights::Codes(_) | Weights::Planes(_) => Ok(()),
             _ if self.cols == 0 => {
                 out.fill(0.0);
                 Ok(())
             }
+            Weights::Elements(weights) => weights.multiply(x, batch, out),
             Weights::Floats(weights) => weights.multiply(x, batch, out),
             Weights::Unpacked(weights) => weights.multiply(x, batch, out),
         }
@@ -125,11 +140,35 @@ impl PackedMatrix {
         }
         match &self.weights {
             Weights::Codes(weights) => weights.row_into(row, out),
+            Weights::Planes(weights) => weights.row_into(row, out, None),
+            Weights::Elements(weights) => weights.row_into(row, out),
             Weights::Floats(weights) => {
                 weights.row_into(row, out);
                 Ok(())
             }
             Weights::Unpacked(weights) => weights.row_into(row, out),
+        }
+    }
+
+    /// Decodes the weights of a row, and the magnitudes of the terms that its products add for each: those of a scaled
+    /// code and of a minimum may exceed their sum.
+    pub(super) fn terms_into(&self, row: usize, out: &mut [f32], magnitudes: &mut [f32]) -> Result<(), WeightsError> {
+        if let Weights::Planes(weights) = &self.weights {
+            return weights.row_into(row, out, Some(magnitudes));
+        }
+        self.row_into(row, out)?;
+        magnitudes.iter_mut().zip(out).for_each(|(magnitude, weight)| *magnitude = weight.abs());
+        Ok(())
+    }
+
+    /// Restores the tensor that the matrix was packed from. Returns `None` if the matrix shares its codes with the tensor, or
+    /// if they do not determine its bytes.
+    pub(crate) fn tensor(&self) -> Result<Option<QuantizedTensor>, WeightsError> {
+        match &self.weights {
+            Weights::Codes(weights) => weights.tensor(self.format),
+            Weights::Planes(weights) => weights.tensor(self.format),
+            Weights::Elements(weights) => weights.tensor(self.format),
+            Weights::Floats(_) | Weights::Unpacked(_) => Ok(None),
         }
     }
 
@@ -142,8 +181,8 @@ impl PackedMatrix {
         self.check_lengths(x, batch, out)?;
         self.check_finite(x)?;
         match self.weights {
-            Weights::Codes(_) => bound::of_codes(self, x, out),
-            Weights::Floats(_) | Weights::Unpacked(_) => bound::of_floats(self, x, out),
+            Weights::Codes(_) | Weights::Planes(_) => bound::of_codes(self, x, out),
+            Weights::Elements(_) | Weights::Floats(_) | Weights::Unpacked(_) => bound::of_floats(self, x, out),
         }
     }
 
@@ -164,4 +203,17 @@ impl PackedMatrix {
             other => Ok(other?),
         }
     }
+}
+
+/// Checks that all weights are finite.
+fn check_weights(tensor: &QuantizedTensor) -> Result<(), WeightsError> {
+    let (rows, cols) = tensor.shape();
+    let mut row = vec![0.0; cols];
+    for at in 0..rows {
+        tensor.columns_into(at, 0, &mut row)?;
+        if let Err(CodecErr::NonFinite { index }) = check_finite(&row) {
+            return Err(CodecErr::NonFinite { index: at * cols + index }.into());
+        }
+    }
+    Ok(())
 }

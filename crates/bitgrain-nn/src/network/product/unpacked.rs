@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_codec::CodecErr;
-use bitgrain_codec::weight::{QuantizedTensor, check_finite};
+use bitgrain_codec::weight::QuantizedTensor;
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
@@ -23,17 +22,9 @@ const STRIPS: usize = 2;
 pub(super) struct UnpackedMatrix(Arc<QuantizedTensor>);
 
 impl UnpackedMatrix {
-    /// Checks that all weights are finite.
-    pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, WeightsError> {
-        let (rows, cols) = tensor.shape();
-        let mut row = vec![0.0; cols];
-        for at in 0..rows {
-            tensor.columns_into(at, 0, &mut row)?;
-            if let Err(CodecErr::NonFinite { index }) = check_finite(&row) {
-                return Err(CodecErr::NonFinite { index: at * cols + index }.into());
-            }
-        }
-        Ok(Self(tensor))
+    /// Wraps weights that are finite.
+    pub(super) const fn new(tensor: Arc<QuantizedTensor>) -> Self {
+        Self(tensor)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -43,6 +43,8 @@ struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     importance: Option<Floats>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    input_range: Option<[f32; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     moments: Option<Floats>,
     versions: Vec<VersionEntry>,
 }
@@ -105,6 +107,7 @@ pub(super) fn write(saved: &Saved) -> Result<String, NetworkFileError> {
         active: format_text(one.active),
         master: one.master.as_deref().map(Floats::of),
         importance: one.importance.as_deref().map(Floats::of),
+        input_range: one.input_range,
         moments: one.moments.as_deref().map(Floats::of),
         versions: one.versions.iter().map(|saved| version(saved, one.rows * one.cols)).collect(),
     };
@@ -198,6 +201,7 @@ fn parameter(entry: Entry) -> Result<SavedParameter, NetworkFileError> {
         active: parse_format(&name, &entry.active)?,
         master: floats(entry.master, "weights")?,
         importance: floats(entry.importance, "importances")?,
+        input_range: entry.input_range,
         moments: floats(entry.moments, "moments")?,
         rows: entry.rows,
         cols: entry.cols,

@@ -17,14 +17,21 @@ use crate::ModelFileError;
 use crate::network::Network;
 use crate::network::layer::Layer;
 pub use error::NetworkFileError;
-use saved::Saved;
+use saved::{Saved, SavedParameter};
 
-/// Latest version of both file formats. Version 2 adds moments.
-const VERSION: u32 = 2;
+/// Latest version of both file formats. Version 2 adds moments, version 3 the ranges of inputs.
+const VERSION: u32 = 3;
 
-/// Returns the version to write: 1 without moments, so that readers of version 1 can read the file.
+/// Returns the version to write: the oldest one that has all entries of the file, so that older readers can read it.
 fn version_of(saved: &Saved) -> u32 {
-    if saved.parameters.iter().any(|parameter| parameter.moments.is_some()) { VERSION } else { 1 }
+    let any = |has: fn(&SavedParameter) -> bool| saved.parameters.iter().any(has);
+    if any(|parameter| parameter.input_range.is_some()) {
+        VERSION
+    } else if any(|parameter| parameter.moments.is_some()) {
+        2
+    } else {
+        1
+    }
 }
 
 /// Returns whether this version can be read.

@@ -40,6 +40,8 @@ struct ParameterText {
     active: String,
     master: bool,
     importance: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    input_range: Option<[f32; 2]>,
     #[serde(default, skip_serializing_if = "is_absent")]
     moments: bool,
     versions: Vec<VersionText>,
@@ -135,6 +137,7 @@ fn text(saved: &Saved) -> Result<Text, NetworkFileError> {
         active: format_text(one.active),
         master: one.master.is_some(),
         importance: one.importance.is_some(),
+        input_range: one.input_range,
         moments: one.moments.is_some(),
         versions: one.versions.iter().map(version_text).collect(),
     };
@@ -229,6 +232,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Saved, NetworkFileError> {
             active: parse_format(&one.name, &one.active)?,
             master: if one.master { Some(arrays.floats(&one.name, &one.name)?) } else { None },
             importance: arrays.floats_if(one.importance, &one.name, IMPORTANCE)?,
+            input_range: one.input_range,
             moments: arrays.floats_if(one.moments, &one.name, MOMENTS)?,
             rows: one.rows,
             cols: one.cols,

@@ -26,6 +26,8 @@ pub(super) struct SavedParameter {
     pub(super) active: WeightFormat,
     pub(super) master: Option<Vec<f32>>,
     pub(super) importance: Option<Vec<f32>>,
+    /// Range that inputs are clamped to.
+    pub(super) input_range: Option<[f32; 2]>,
     /// Triangle of the moments.
     pub(super) moments: Option<Vec<f32>>,
     pub(super) versions: Vec<SavedVersion>,
@@ -71,7 +73,8 @@ impl SavedParameter {
     fn of(parameter: &Parameter, contents: Contents) -> Result<Self, NetworkError> {
         let store = parameter.store();
         let version = |version: &Version| {
-            let (tensor, parts) = (version.tensor(), version.tensor().parts());
+            let tensor = version.tensor();
+            let parts = tensor.parts();
             let [codes, zeros] = [parts.codes, parts.zeros].map(<[u8]>::to_vec);
             let parts = PartsBuf { codes, scales: parts.scales.to_vec(), zeros };
             SavedVersion { format: version.format(), stored: tensor.format(), parts }
@@ -91,7 +94,9 @@ impl SavedParameter {
         let importance = store.importance().filter(|_| contents == Contents::All).map(<[f32]>::to_vec);
         let moments = store.moments().filter(|_| contents == Contents::All).map(Moments::triangle);
         let (name, active) = (parameter.name().to_owned(), parameter.format());
-        Ok(Self { name, rows, cols, active, master, importance, moments, versions })
+        // Outputs depend on it, so it is active.
+        let input_range = parameter.input_range().map(Into::into);
+        Ok(Self { name, rows, cols, active, master, importance, input_range, moments, versions })
     }
 
     fn into_parameter(self, spec: &ParameterSpec) -> Result<Parameter, NetworkFileError> {
@@ -125,7 +130,14 @@ impl SavedParameter {
             None => {
                 let active = versions.iter().find(|version| version.format() == self.active);
                 let active = active.ok_or_else(|| wrong("neither master weights nor its active version"))?;
-                WeightStore::without_master(Arc::clone(active))
+                // Keep one copy of the codes: the one that products read.
+                let compacted = Arc::new(active.compacted().map_err(NetworkError::store(&name))?);
+                for version in &mut versions {
+                    if version.format() == compacted.format() {
+                        *version = Arc::clone(&compacted);
+                    }
+                }
+                WeightStore::without_master(compacted)
             }
         };
         if self.importance.is_some() {
@@ -137,7 +149,16 @@ impl SavedParameter {
         }
         // Insert versions last: setting importances and moments drops them.
         versions.into_iter().for_each(|version| store.insert(version));
-        Ok(Parameter::new(spec, store, self.active))
+        let mut parameter = Parameter::new(spec, store, self.active);
+        match self.input_range {
+            // False for NaN.
+            Some([lo, hi]) if lo <= hi && lo.is_finite() && hi.is_finite() => {
+                parameter.set_input_range(Some((lo, hi)));
+            }
+            Some(_) => return Err(wrong("an input range that is not two finite numbers in ascending order")),
+            None => {}
+        }
+        Ok(parameter)
     }
 }
 

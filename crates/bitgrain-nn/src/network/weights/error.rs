@@ -30,6 +30,14 @@ pub enum WeightsError {
         /// Expected number of columns.
         cols: usize,
     },
+    /// A format for which the caller cannot choose scales.
+    #[error("cannot set the scales of {format}: {reason}; use a signed dtype such as int8 or int4")]
+    NoScales {
+        /// Name of the format.
+        format: String,
+        /// Reason.
+        reason: &'static str,
+    },
     /// Matrices whose inner dimensions differ.
     #[error("cannot multiply a matrix of {left} columns with one of {right} rows")]
     Inner {

@@ -135,7 +135,7 @@ fn step(format: WeightFormat) -> Option<usize> {
             Some(len.get())
         }
         WeightFormat::Scaled(_) => None,
-        WeightFormat::Ggml(_) | WeightFormat::Q4F32 => Some(format.block()),
+        WeightFormat::Ggml(_) | WeightFormat::Codebook(_) | WeightFormat::Q4F32 => Some(format.block()),
     }
 }
 
@@ -186,7 +186,7 @@ fn quantize_row(
                 let out = PartsMut { codes: &mut block.codes, scales: &mut [0.0], zeros: &mut [] };
                 single.encode_rows(&weights[start..end], end - start, Some(grid), None, out)?;
             }
-            WeightFormat::Ggml(_) | WeightFormat::Q4F32 => {
+            WeightFormat::Ggml(_) | WeightFormat::Codebook(_) | WeightFormat::Q4F32 => {
                 let mut values = vec![0.0; end - start];
                 format.decode_rows(block.parts(), end - start, &mut values)?;
                 // The errors of a block arise together. Forward substitution turns them into the feedback of one column

@@ -9,6 +9,7 @@
 
 mod error;
 mod feedback;
+mod scales;
 mod version;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -82,7 +83,7 @@ impl Active<'_> {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Master(weights) => size_of_val(*weights),
-            Self::Version(version) => version.tensor().bytes(),
+            Self::Version(version) => version.stored_bytes(),
         }
     }
 }
@@ -111,7 +112,7 @@ impl WeightStore {
     /// Creates a store that decodes its master from the codes of `origin` on demand. The caller must also insert the
     /// version.
     pub(crate) fn without_master(origin: Arc<Version>) -> Self {
-        let (rows, cols) = origin.tensor().shape();
+        let (rows, cols) = origin.shape();
         Self {
             rows,
             cols,
@@ -141,11 +142,12 @@ impl WeightStore {
     /// Same as [`morph`](Self::morph); the store is then unchanged.
     pub fn freeze(&mut self, format: WeightFormat) -> Result<(), WeightsError> {
         let version = self.get_or_create(format)?.version().cloned();
+        let version = version.map(|version| version.compacted()).transpose()?;
         self.importance = None;
         self.moments = None;
         match version {
             None => self.versions_mut().clear(),
-            Some(version) => self.keep_only(version),
+            Some(version) => self.keep_only(Arc::new(version)),
         }
         Ok(())
     }
@@ -277,6 +279,37 @@ impl WeightStore {
             Active::Master(weights) => Ok(weights.to_vec()),
             Active::Version(version) => Ok(version.tensor().dequantize()?),
         }
+    }
+
+    /// Quantizes the weights with scales that the caller chose, for example from representative inputs, instead of those
+    /// that the format's calibration finds. [`morph`](Self::morph) then keeps this version. Like every version, it is
+    /// dropped when the weights change.
+    ///
+    /// There is one scale per tensor, row or group, as the format has them, in row-major order. Codes are the weights
+    /// divided by their scale, rounded and clamped to the range of the dtype.
+    ///
+    /// ```
+    /// use bitgrain_codec::weight::{DType, WeightFormat};
+    /// use bitgrain_nn::WeightStore;
+    /// let mut store = WeightStore::new(vec![0.5, -0.25, 0.125, 5.0], 4)?;
+    /// let int8 = WeightFormat::from(DType::Int8);
+    /// store.set_scales(int8, &[1.0 / 128.0])?; // clamps the outlier to 127 / 128 for finer steps
+    /// store.morph(int8)?;
+    /// assert_eq!(store.morph_to_f32(int8)?, [0.5, -0.25, 0.125, 0.9921875]);
+    /// # Ok::<(), bitgrain_nn::network::weights::WeightsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`WeightsError::NoScales`] for blocks, plain floats and dtypes with zero points,
+    /// [`WeightsError::Length`] for another number of scales, [`CodecErr::InvalidScale`] for one that is not a finite
+    /// number above 0, and the errors of [`morph`](Self::morph); the store is then unchanged.
+    pub fn set_scales(&mut self, format: WeightFormat, scales: &[f32]) -> Result<(), WeightsError> {
+        let tensor = scales::quantize(format, self.master(), self.shape(), scales)?;
+        let version = Arc::new(Version::new(format, tensor)?);
+        // The codes of a frozen store may be the version that is replaced.
+        self.thaw();
+        self.insert(version);
+        Ok(())
     }
 
     /// Returns the scales of a version, in row-major order; `None` if it does not exist. Empty for block formats, which
