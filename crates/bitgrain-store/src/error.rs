@@ -76,6 +76,53 @@ pub enum StoreError {
         /// 0-based index of the first such value.
         index: usize,
     },
+    /// A query with a NaN or an infinity.
+    #[error("query {query} (0-based) is not finite at index {index} (0-based); search with finite values")]
+    QueryNotFinite {
+        /// 0-based number of the query.
+        query: usize,
+        /// 0-based index of the first such value.
+        index: usize,
+    },
+    /// A query without values, or queries of different lengths.
+    #[error("query {query} (0-based) has {got} values; all queries need the same number, at least 1")]
+    QueryLength {
+        /// 0-based number of the query.
+        query: usize,
+        /// Number of its values.
+        got: usize,
+    },
+    /// A zero query with the cosine metric.
+    #[error("query {query} (0-based) is zero and has no cosine with any vector; use metric `ip` or `l2`")]
+    ZeroQuery {
+        /// 0-based number of the query.
+        query: usize,
+    },
+    /// A search for no answers.
+    #[error("k is 0; search for at least 1 answer")]
+    NoAnswers,
+    /// A search that is both approximate and exact.
+    #[error("an approximate search proves no answers; use either approximate or exact")]
+    ApproximateProofs,
+    /// A selected tensor that is not a vector or a matrix with as many columns as the query.
+    #[error(
+        "tensor `{id}` has shape {shape:?}, which does not match a query of {columns} values; \
+             select tensors of one shape with a prefix or ids"
+    )]
+    SearchShape {
+        /// Id of the tensor.
+        id: TensorId,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Number of values of the query.
+        columns: usize,
+    },
+    /// A metric that does not exist.
+    #[error("unknown metric `{name}`; use `ip`, `cosine` or `l2`")]
+    UnknownMetric {
+        /// Name given.
+        name: String,
+    },
     /// A tier whose error bound exceeds the limit.
     #[error("the {} tier has error bound {got}, above the limit {wanted}; use more bits or lossless", .tier.name())]
     BoundExceeded {

@@ -24,6 +24,7 @@ pub mod policy;
 pub mod reconstruct;
 mod record;
 mod recovery;
+mod search;
 mod segment;
 pub mod storage;
 mod store;
@@ -36,10 +37,12 @@ pub use error::StoreError;
 pub use id::TensorId;
 pub use meta::{Provenance, TensorMeta};
 pub use recovery::{Damage, RecoveryReport};
+pub use search::SearchMetric;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use store::SyncReport;
 pub use store::{
-    Changes, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot, StoreStats,
-    StoredTensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport, WriteBatch,
+    Changes, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, SearchHit,
+    SearchOptions, SearchResult, Snapshot, StoreStats, StoredTensor, TensorStore, TickPlan, TickReport, TierMove,
+    TierStats, VerifyReport, WriteBatch,
 };
 pub use tier::Tier;

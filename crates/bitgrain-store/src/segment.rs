@@ -8,6 +8,7 @@ use bitgrain_formats::segment::{SegmentError, SegmentHeader, SegmentKind};
 
 use crate::file_name::FileName;
 use crate::memory_len::memory_len;
+use crate::search::{Event, Journal};
 use crate::storage::StorageFile;
 use crate::{StoreError, TensorId};
 
@@ -27,6 +28,8 @@ pub(crate) struct Segment {
     pending: AtomicU64,
     /// Length and index checksum, once the segment is sealed.
     pub(crate) sealed: OnceLock<Sealed>,
+    /// Records that became live or dead since the last search.
+    pub(crate) journal: Journal,
 }
 
 /// Values of a sealed segment that the manifest records.
@@ -48,6 +51,7 @@ impl Segment {
             live: AtomicU64::new(0),
             pending: AtomicU64::new(0),
             sealed: OnceLock::new(),
+            journal: Journal::default(),
         })
     }
 
@@ -160,10 +164,16 @@ impl Place {
     /// Adds the record to the live bytes.
     pub(crate) fn count_in(&self) {
         self.segment.live.fetch_add(self.len, Relaxed);
+        self.segment.journal.push(self.event(true));
     }
 
     /// Subtracts the record from the live bytes.
     pub(crate) fn count_out(&self) {
         self.segment.live.fetch_sub(self.len, Relaxed);
+        self.segment.journal.push(self.event(false));
+    }
+
+    fn event(&self, live: bool) -> Event {
+        Event { offset: self.offset, len: self.len, sequence: self.sequence, live }
     }
 }

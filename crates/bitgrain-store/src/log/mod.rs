@@ -3,8 +3,8 @@
 //! Bodies are encoded before the lock is taken. Under the lock, a record gets its offset and head and is written. The
 //! fsync runs without the lock, once for all waiting writers.
 
+mod free_space;
 mod group_commit;
-mod room;
 mod segments;
 mod uses;
 
@@ -18,10 +18,10 @@ use bitgrain_formats::segment::{
 
 use smallvec::SmallVec;
 
-use self::group_commit::GroupCommit;
+use self::free_space::FreeSpace;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-pub(crate) use self::room::RESERVE;
-use self::room::Room;
+pub(crate) use self::free_space::RESERVE;
+use self::group_commit::GroupCommit;
 pub(crate) use self::segments::Segments;
 pub(crate) use self::uses::{Use, usage_of, usage_records};
 use crate::file_name::FileName;
@@ -65,7 +65,7 @@ pub(crate) type Places = SmallVec<[Place; 1]>;
 
 /// End of the log, where appending continues.
 #[derive(Debug, Default)]
-pub(crate) struct Tip {
+pub(crate) struct LogTail {
     /// Segment being written; `None` if the last one is sealed.
     pub(crate) active: Option<Active>,
     /// Last sequence number assigned.
@@ -100,7 +100,7 @@ impl Active {
 pub(crate) struct Log {
     storage: Arc<dyn Storage>,
     store: [u8; 16],
-    /// Current manifest. Lock order: a holder of this lock may take `tip`. The reverse is allowed only while the log is
+    /// Current manifest. Lock order: a holder of this lock may take `tail`. The reverse is allowed only while the log is
     /// closed, because compaction cannot run then.
     manifest: Arc<Mutex<Manifest>>,
     sync: SyncMode,
@@ -109,9 +109,9 @@ pub(crate) struct Log {
     numbers: AtomicU64,
     index: Arc<Index>,
     segments: Arc<Segments>,
-    tip: Mutex<Tip>,
+    tail: Mutex<LogTail>,
     commit: GroupCommit,
-    room: Room,
+    free_space: FreeSpace,
 }
 
 impl Log {
@@ -120,17 +120,17 @@ impl Log {
         config: &StoreConfig,
         manifest: Arc<Mutex<Manifest>>,
         next_number: u64,
-        tip: Tip,
+        tail: LogTail,
         index: Arc<Index>,
         segments: Arc<Segments>,
     ) -> Self {
         // Recovery made everything it found durable.
-        let durable = tip.active.as_ref().map_or((tip.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
+        let durable = tail.active.as_ref().map_or((tail.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
         let store = manifest.lock().unwrap_or_else(PoisonError::into_inner).store;
-        let room = Room::new(Arc::clone(&storage));
-        room.reserve(segments.bytes());
+        let free_space = FreeSpace::new(Arc::clone(&storage));
+        free_space.reserve(segments.bytes());
         Self {
-            room,
+            free_space,
             storage,
             store,
             manifest,
@@ -139,7 +139,7 @@ impl Log {
             numbers: AtomicU64::new(next_number),
             index,
             segments,
-            tip: Mutex::new(tip),
+            tail: Mutex::new(tail),
             commit: GroupCommit::new(durable),
         }
     }
@@ -151,7 +151,7 @@ impl Log {
 
     /// Returns the last sequence number assigned.
     pub(crate) fn last_sequence(&self) -> u64 {
-        self.tip().sequence
+        self.tail().sequence
     }
 
     /// Appends records as one batch and returns their positions. They take effect when
@@ -160,29 +160,29 @@ impl Log {
     pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<Places, StoreError> {
         // Deletions may use the reserved space, because they allow compaction to free more.
         if records.iter().all(|record| matches!(record.content, Content::Delete(_) | Content::Usage)) {
-            return self.with_reserve(|| self.append_to(&mut self.tip(), records, now));
+            return self.with_reserve(|| self.append_to(&mut self.tail(), records, now));
         }
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
-        let mut tip = self.tip();
-        let written = tip.active.as_ref().map_or(0, |active| active.index.end()).saturating_add(size);
+        let mut tail = self.tail();
+        let written = tail.active.as_ref().map_or(0, |active| active.index.end()).saturating_add(size);
         if purpose == Purpose::Shrink {
-            self.room.check_tight(size, written)?;
-        } else if self.room.check(size, || self.segments.largest().max(written).min(self.segment_bytes))? {
-            self.room.reserve(self.segments.bytes());
+            self.free_space.check_tight(size, written)?;
+        } else if self.free_space.check(size, || self.segments.largest().max(written).min(self.segment_bytes))? {
+            self.free_space.reserve(self.segments.bytes());
         }
-        self.append_to(&mut tip, records, now)
+        self.append_to(&mut tail, records, now)
     }
 
-    fn append_to(&self, tip: &mut Tip, records: &mut [Record<'_>], now: u64) -> Result<Places, StoreError> {
+    fn append_to(&self, tail: &mut LogTail, records: &mut [Record<'_>], now: u64) -> Result<Places, StoreError> {
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         self.commit.check()?;
-        if tip.active.as_ref().is_some_and(|a| !a.is_empty() && a.index.end() + size > self.segment_bytes) {
-            self.seal_active(tip, now)?;
+        if tail.active.as_ref().is_some_and(|a| !a.is_empty() && a.index.end() + size > self.segment_bytes) {
+            self.seal_active(tail, now)?;
         }
-        if tip.active.is_none() {
-            self.begin(tip, now)?;
+        if tail.active.is_none() {
+            self.begin(tail, now)?;
         }
-        let places = self.write(tip, records)?;
+        let places = self.write(tail, records)?;
         // All records of a batch are in one segment.
         places.iter().take(1).for_each(|place| place.segment.begin(places.len()));
         Ok(places)
@@ -206,10 +206,10 @@ impl Log {
     /// Seals the current segment unless it is empty. The next record starts a new one.
     pub(crate) fn seal(&self, now: u64) -> Result<(), StoreError> {
         self.with_reserve(|| {
-            let mut tip = self.tip();
+            let mut tail = self.tail();
             self.commit.check()?;
-            if tip.active.as_ref().is_some_and(|active| !active.is_empty()) {
-                self.seal_active(&mut tip, now)?;
+            if tail.active.as_ref().is_some_and(|active| !active.is_empty()) {
+                self.seal_active(&mut tail, now)?;
             }
             Ok(())
         })
@@ -218,19 +218,19 @@ impl Log {
     /// Runs `work`, which frees space or closes the log; if the disk is full, releases the reserve and retries once.
     fn with_reserve<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         match work() {
-            Err(StoreError::NoSpace { .. }) if self.room.release() => work(),
+            Err(StoreError::NoSpace { .. }) if self.free_space.release() => work(),
             done => done,
         }
     }
 
     /// Deletes the reserve file to free its space; returns `false` if it did not exist.
     pub(crate) fn release_reserve(&self) -> bool {
-        self.room.release()
+        self.free_space.release()
     }
 
     /// Recreates the reserve file if there is space.
     pub(crate) fn restore_reserve(&self) {
-        self.room.reserve(self.segments.bytes());
+        self.free_space.reserve(self.segments.bytes());
     }
 
     /// Seals the log and writes a manifest that marks it as closed, unless the current one already does. From then on,
@@ -245,31 +245,31 @@ impl Log {
 
     fn seal_and_close(&self, now: u64) -> Result<(), StoreError> {
         self.write_uses(now)?;
-        let mut tip = self.tip();
+        let mut tail = self.tail();
         self.commit.check()?;
-        if tip.active.is_some() {
-            self.seal_active(&mut tip, now)?;
+        if tail.active.is_some() {
+            self.seal_active(&mut tail, now)?;
         }
-        if tip.closed {
+        if tail.closed {
             return Ok(());
         }
         let end = end_of(&self.segments.all());
         if end != LogEnd::Open {
             self.replace_manifest(end)?;
-            tip.closed = true;
+            tail.closed = true;
         }
         Ok(())
     }
 
     /// Reverts [`close`](Self::close); durable when this returns.
     pub(crate) fn reopen(&self) -> Result<(), StoreError> {
-        self.with_reserve(|| self.reopen_at(&mut self.tip()))
+        self.with_reserve(|| self.reopen_at(&mut self.tail()))
     }
 
-    fn reopen_at(&self, tip: &mut Tip) -> Result<(), StoreError> {
-        if tip.closed {
+    fn reopen_at(&self, tail: &mut LogTail) -> Result<(), StoreError> {
+        if tail.closed {
             self.replace_manifest(LogEnd::Open)?;
-            tip.closed = false;
+            tail.closed = false;
         }
         Ok(())
     }
@@ -291,25 +291,25 @@ impl Log {
 
     /// Writes the usage of tensors since the last call. Returns `false` if there was none.
     pub(crate) fn write_uses(&self, now: u64) -> Result<bool, StoreError> {
-        let mut tip = self.tip();
+        let mut tail = self.tail();
         self.commit.check()?;
         let mut uses = usage_records(&self.index, now)?;
         if uses.is_empty() {
             return Ok(false);
         }
         self.with_reserve(|| {
-            if tip.active.is_none() {
-                self.begin(&mut tip, now)?;
+            if tail.active.is_none() {
+                self.begin(&mut tail, now)?;
             }
-            self.write(&mut tip, &mut uses).map(drop)
+            self.write(&mut tail, &mut uses).map(drop)
         })?;
         Ok(true)
     }
 
     /// Returns the number of the current or next segment: all log segments before it are sealed.
     pub(crate) fn active_number(&self) -> u64 {
-        let tip = self.tip();
-        tip.active.as_ref().map_or_else(|| self.numbers.load(Relaxed), |active| active.segment.number())
+        let tail = self.tail();
+        tail.active.as_ref().map_or_else(|| self.numbers.load(Relaxed), |active| active.segment.number())
     }
 
     /// Makes the store read-only, because the contents of the disk are unknown.
@@ -343,24 +343,24 @@ impl Log {
     }
 
     fn written(&self) -> Option<(Arc<Segment>, u64)> {
-        self.tip().active.as_ref().map(|active| (Arc::clone(&active.segment), active.index.end()))
+        self.tail().active.as_ref().map(|active| (Arc::clone(&active.segment), active.index.end()))
     }
 
     /// Starts a segment. Its header and name are durable before the first record, so an incomplete header followed by
     /// records is always damage and never the result of a crash.
-    fn begin(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
-        self.reopen_at(tip)?;
+    fn begin(&self, tail: &mut LogTail, now: u64) -> Result<(), StoreError> {
+        self.reopen_at(tail)?;
         let header = SegmentHeader {
             kind: SegmentKind::Log,
             store: self.store,
             number: self.next_number(),
-            previous: tip.previous,
-            base_sequence: tip.sequence + 1,
+            previous: tail.previous,
+            base_sequence: tail.sequence + 1,
             base_time: now,
         };
         let segment = self.create(header)?;
         self.segments.insert(Arc::clone(&segment));
-        tip.active = Some(Active::new(segment, IndexBuilder::new(&header)));
+        tail.active = Some(Active::new(segment, IndexBuilder::new(&header)));
         Ok(())
     }
 
@@ -381,9 +381,9 @@ impl Log {
     }
 
     /// Writes records one after another, as one batch.
-    fn write(&self, tip: &mut Tip, records: &mut [Record<'_>]) -> Result<Places, StoreError> {
-        self.reopen_at(tip)?; // a no-op if the segment was started here
-        let Tip { active: Some(active), sequence, .. } = tip else { return Ok(Places::new()) };
+    fn write(&self, tail: &mut LogTail, records: &mut [Record<'_>]) -> Result<Places, StoreError> {
+        self.reopen_at(tail)?; // a no-op if the segment was started here
+        let LogTail { active: Some(active), sequence, .. } = tail else { return Ok(Places::new()) };
         let (header, salt) = (active.segment.header, active.segment.salt);
         let durable = match self.commit.durable() {
             (number, bytes) if number == header.number && bytes > active.said => Some(bytes),
@@ -438,25 +438,25 @@ impl Log {
     }
 
     /// Writes usage, index and trailer, and makes all of it durable.
-    fn seal_active(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
+    fn seal_active(&self, tail: &mut LogTail, now: u64) -> Result<(), StoreError> {
         let mut uses = usage_records(&self.index, now)?;
         if !uses.is_empty() {
-            self.write(tip, &mut uses)?;
+            self.write(tail, &mut uses)?;
         }
-        let Some(active) = &tip.active else { return Ok(()) };
+        let Some(active) = &tail.active else { return Ok(()) };
         // A valid index implies that every record is present, so the records must be durable before it.
         self.commit.sync(&active.segment)?;
         seal(&active.segment, &active.index)
             .map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
         self.commit.seal(&active.segment)?;
         self.commit.advance((active.segment.number(), u64::MAX));
-        tip.previous = active.segment.number();
-        tip.active = None;
+        tail.previous = active.segment.number();
+        tail.active = None;
         Ok(())
     }
 
-    fn tip(&self) -> MutexGuard<'_, Tip> {
-        self.tip.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tail(&self) -> MutexGuard<'_, LogTail> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

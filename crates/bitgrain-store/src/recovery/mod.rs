@@ -24,7 +24,7 @@ pub(crate) use self::scan::for_each_record;
 use crate::file_name::FileName;
 use crate::id::Key;
 use crate::index::{Index, SHARDS, Stray};
-use crate::log::{Active, Segments, Tip};
+use crate::log::{Active, LogTail, Segments};
 use crate::policy::{CapState, PolicyConfig, Usage};
 use crate::segment::Place;
 use crate::storage::Storage;
@@ -36,7 +36,7 @@ const LAST_SEQUENCE: u64 = u64::MAX / 2;
 /// Result of a recovery.
 pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
-    pub(crate) tip: Tip,
+    pub(crate) tail: LogTail,
     pub(crate) next_number: u64,
     pub(crate) report: RecoveryReport,
     /// Reconstruction links: tensor and base.
@@ -73,7 +73,7 @@ pub(crate) fn recover(
     let mut loaded = loaded.into_iter().collect::<Result<Vec<Loaded>, StoreError>>()?;
 
     let strays = fill(index, &mut loaded, &config.policy);
-    let mut tip = Tip { closed: manifest.log_end != LogEnd::Open, ..Tip::default() };
+    let mut tail = LogTail { closed: manifest.log_end != LogEnd::Open, ..LogTail::default() };
     let mut needs = Vec::new();
     let (mut uses, mut deleted) = (Vec::new(), HashMap::new());
     for one in loaded {
@@ -81,7 +81,7 @@ pub(crate) fn recover(
         if writable && sequence > LAST_SEQUENCE {
             return Err(beyond_last(&one.segment.name(), sequence));
         }
-        tip.sequence = tip.sequence.max(sequence);
+        tail.sequence = tail.sequence.max(sequence);
         report.torn_bytes += one.torn_bytes;
         report.torn_records += one.torn_records;
         report.damages.extend(one.damages);
@@ -91,8 +91,8 @@ pub(crate) fn recover(
         }
         if one.segment.is_log() {
             match one.open {
-                Some(builder) => tip.active = Some(Active::new(Arc::clone(&one.segment), builder)),
-                None => tip.previous = one.segment.number(),
+                Some(builder) => tail.active = Some(Active::new(Arc::clone(&one.segment), builder)),
+                None => tail.previous = one.segment.number(),
             }
         }
         needs.extend(one.needs);
@@ -106,9 +106,9 @@ pub(crate) fn recover(
     report.tensors = index.len();
     report.leftovers = files.leftovers(&manifest);
     if writable {
-        settle(storage, &manifest, &tip, segments, &report)?;
+        settle(storage, &manifest, &tail, segments, &report)?;
     }
-    Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
+    Ok(Recovered { manifest, tail, next_number: files.next_number(), report, needs })
 }
 
 /// Returns the error for a sequence number at its maximum: new records would wrap around and look older, so the store
@@ -238,16 +238,16 @@ fn usage_of(entry: &UsageEntry<'_>) -> Usage {
 fn settle(
     storage: &dyn Storage,
     manifest: &Manifest,
-    tip: &Tip,
+    tail: &LogTail,
     segments: &Segments,
     report: &RecoveryReport,
 ) -> Result<(), StoreError> {
-    if let Some(active) = &tip.active {
+    if let Some(active) = &tail.active {
         let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
         let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
         let again = cut.and_then(|()| file.rewrite(0..end));
         again.and_then(|()| file.sync_data()).map_err(failed)?;
-    } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && !tip.closed) {
+    } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && !tail.closed) {
         // Its records were durable before its index was written.
         let again = last.file.rewrite(last.end.load(Relaxed)..last.len());
         again.and_then(|()| last.file.sync_data()).map_err(StoreError::io(last.name()))?;

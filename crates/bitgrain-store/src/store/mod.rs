@@ -31,6 +31,7 @@ mod reconstruction;
 mod remove;
 mod retier;
 mod retier_frames;
+mod search;
 mod snapshot;
 mod stats;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -55,6 +56,7 @@ use self::links::LinkTable;
 pub use self::meta::Scan;
 pub use self::put_options::PutOptions;
 pub use self::remove::Dependents;
+pub use self::search::{SearchHit, SearchOptions, SearchResult};
 pub use self::snapshot::Snapshot;
 pub use self::stats::{StoreStats, TierStats};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -64,6 +66,7 @@ pub use self::verify::VerifyReport;
 use crate::index::Index;
 use crate::log::{Log, Segments};
 use crate::recovery::RecoveryReport;
+use crate::search::Tables;
 use crate::storage::Storage;
 use crate::{StoreConfig, StoreError};
 
@@ -108,6 +111,8 @@ struct Core {
     frame_runs: FrameRuns,
     /// Held during compaction, and by operations that need a fixed set of segments.
     compacting: Mutex<()>,
+    /// Vectors of all segments, since the first search.
+    vectors: Tables,
     report: RecoveryReport,
 }
 

@@ -7,6 +7,7 @@ use super::{Core, STRIPES, TensorStore};
 use crate::index::Index;
 use crate::log::{Log, Segments};
 use crate::recovery::recover;
+use crate::search::Tables;
 use crate::storage::Storage;
 use crate::{StoreConfig, StoreError, TensorId};
 
@@ -27,7 +28,7 @@ impl TensorStore {
         let log = writable.then(|| {
             let (storage, manifest) = (Arc::clone(&storage), Arc::clone(&manifest));
             let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));
-            Log::new(storage, &config, manifest, found.next_number, found.tip, index, segments)
+            Log::new(storage, &config, manifest, found.next_number, found.tail, index, segments)
         });
         let mut links = LinkTable::default();
         for (key, base) in found.needs {
@@ -49,6 +50,7 @@ impl TensorStore {
             encoders: Mutex::default(),
             frame_runs: super::frame_runs::FrameRuns::default(),
             compacting: Mutex::new(()),
+            vectors: Tables::default(),
             report: found.report,
         };
         Ok(Self { core })

@@ -42,6 +42,8 @@ struct Soak {
     get: [Latencies; 2],
     put: [Latencies; 2],
     compacting: AtomicBool,
+    /// Most bytes that simulated object storage held at a crash: memory of the simulation, not of the store.
+    held: usize,
 }
 
 /// A clock on which an hour takes two seconds, so that ticks move tensors.
@@ -188,7 +190,7 @@ impl Soak {
                     }
                     Kind::Objects => {
                         over.store(true, Relaxed);
-                        Some((disk.clone(), Some(SimulatedObjects::unrecorded(objects.end()))))
+                        Some((disk.clone(), Some(objects.end())))
                     }
                 };
                 over.store(true, Relaxed);
@@ -200,7 +202,10 @@ impl Soak {
                 Some((next_disk, next_objects)) => {
                     drop(store);
                     disk = next_disk;
-                    objects = next_objects.unwrap_or(objects);
+                    if let Some(image) = next_objects {
+                        self.held = self.held.max(image.values().map(|bytes| bytes.len()).sum());
+                        objects = SimulatedObjects::unrecorded(image);
+                    }
                     stamped.forget_since(&least); // acknowledged after the moment of the crash
                 }
             }
@@ -240,8 +245,10 @@ fn soak(length: Duration, round: Duration, seed: u64) {
         soak.print(kind);
         let (backups, compactions) = (soak.backups.lock().map_or(0, |n| *n), soak.compactions.lock().map_or(0, |n| *n));
         let (rounds, late) = (soak.rounds, resident());
+        let held = soak.held >> 20;
         println!(
-            "{kind:?}: {rounds} rounds, {compactions} compactions, {backups} backups, {early} MiB, then {late} MiB"
+            "{kind:?}: {rounds} rounds, {compactions} compactions, {backups} backups, {early} MiB, then {late} MiB; the \
+             simulated objects held up to {held} MiB"
         );
         assert!(late <= early * 2 + 100, "memory grows: {early} MiB, then {late} MiB");
         assert!(soak.put[1].count() > 0 && soak.get[1].count() > 0 && backups > 0, "too little happened");

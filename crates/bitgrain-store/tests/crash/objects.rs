@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bitgrain_store::policy::{AbsentRule, PolicyConfig};
-use bitgrain_store::storage::object::{ObjectError, ObjectFolder, Objects, RemoteConfig};
-use bitgrain_store::storage::simulated::{Dice, ObjectFault, ObjectFaults, SimulatedObjects};
+use bitgrain_store::storage::object::{ObjectFolder, RemoteConfig};
+use bitgrain_store::storage::simulated::{Dice, HookedObjects, ObjectFault, ObjectFaults, SimulatedObjects};
 use bitgrain_store::{Clock, SimulatedClock, StoreConfig, StoreError, TensorStore};
 
 use crate::execute::{brief, execute};
@@ -31,34 +31,24 @@ pub(crate) enum Forgetful {
     Catalogs,
 }
 
-struct Forgets {
-    objects: SimulatedObjects,
-    what: Option<Forgetful>,
-    puts: Arc<AtomicUsize>,
-}
-
-impl Forgets {
-    fn is_forgotten(&self, what: Forgetful, every: usize) -> bool {
-        self.what == Some(what) && self.puts.fetch_add(1, Ordering::Relaxed) % every == every - 1
-    }
-}
-
-impl Objects for Forgets {
-    fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        if self.is_forgotten(Forgetful::Catalogs, 5) { Ok(()) } else { self.objects.put_new(key, bytes) }
-    }
-    fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        if self.is_forgotten(Forgetful::Parts, 3) { Ok(()) } else { self.objects.put(key, bytes) }
-    }
-    fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
-        self.objects.get(key, range)
-    }
-    fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
-        self.objects.list(folder)
-    }
-    fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
-        self.objects.delete(keys)
-    }
+/// Wraps objects so that they forget.
+fn forgetting(objects: SimulatedObjects, what: Option<Forgetful>) -> HookedObjects {
+    let puts = Arc::new(AtomicUsize::new(0));
+    let is_forgotten = move |put: Forgetful, every: usize| {
+        what == Some(put) && puts.fetch_add(1, Ordering::Relaxed) % every == every - 1
+    };
+    let is_new_forgotten = is_forgotten.clone();
+    HookedObjects::new(objects)
+        .with_put_new(
+            move |objects, key, bytes| {
+                if is_new_forgotten(Forgetful::Catalogs, 5) { Ok(()) } else { objects.put_new(key, bytes) }
+            },
+        )
+        .with_put(
+            move |objects, key, bytes| {
+                if is_forgotten(Forgetful::Parts, 3) { Ok(()) } else { objects.put(key, bytes) }
+            },
+        )
 }
 
 /// A store in object storage, with its model.
@@ -93,8 +83,8 @@ impl Remote {
         let policy = PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::adr019() };
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let config = StoreConfig { segment_bytes: self.segment_bytes, clock, policy, ..StoreConfig::default() };
-        let (objects, puts) = (self.objects.clone(), Arc::default());
-        let folder = ObjectFolder::lock(Arc::new(Forgets { objects, what: self.forgetful, puts }), remote, true)?;
+        let objects = forgetting(self.objects.clone(), self.forgetful);
+        let folder = ObjectFolder::lock(Arc::new(objects), remote, true)?;
         self.store = Some(TensorStore::open_on(Arc::new(folder), config)?);
         Ok(())
     }

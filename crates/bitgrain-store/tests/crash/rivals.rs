@@ -1,13 +1,12 @@
 //! Several processes write to one store in object storage: the last one to open it can commit, the others fail.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use bitgrain_store::storage::object::{MemoryObjects, ObjectError, ObjectFolder, Objects, RemoteConfig};
-use bitgrain_store::storage::simulated::{ObjectFault, ObjectFaults, SimulatedObjects};
+use bitgrain_store::storage::object::{MemoryObjects, ObjectFolder, Objects, RemoteConfig};
+use bitgrain_store::storage::simulated::{HookedObjects, ObjectFault, ObjectFaults, SimulatedObjects};
 use bitgrain_store::{CompactOptions, StoreConfig, StoreError, TensorStore};
 
 /// Number of processes.
@@ -24,62 +23,23 @@ fn open(objects: &Arc<dyn Objects>) -> Result<TensorStore, StoreError> {
     TensorStore::open_on(Arc::new(folder), StoreConfig { segment_bytes: 3_000, ..StoreConfig::default() })
 }
 
-/// Object storage that does not check the condition of a put.
-struct Unconditional(MemoryObjects);
-
-impl Objects for Unconditional {
-    fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        self.0.put(key, bytes)
-    }
-    fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        self.0.put(key, bytes)
-    }
-    fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
-        self.0.get(key, range)
-    }
-    fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
-        self.0.list(folder)
-    }
-    fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
-        self.0.delete(keys)
-    }
-}
-
-/// Object storage in which another writer takes over while a list of data is under way.
-struct Overtaken(MemoryObjects, AtomicUsize);
-
-impl Objects for Overtaken {
-    fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        self.0.put_new(key, bytes)
-    }
-    fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        self.0.put(key, bytes)
-    }
-    fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
-        self.0.get(key, range)
-    }
-    fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
-        if folder == "data" && self.1.fetch_add(1, Ordering::Relaxed) == 0 {
-            let objects: Arc<dyn Objects> = Arc::new(self.0.clone());
+#[test]
+fn opening_deletes_no_object_of_a_writer_that_took_over_meanwhile() {
+    let objects = MemoryObjects::default();
+    // Another writer takes over while a list of data is under way.
+    let (lists, shared) = (AtomicUsize::new(0), objects.clone());
+    let overtaken = HookedObjects::new(objects.clone()).with_before_list(move |_, folder| {
+        if folder == "data" && lists.fetch_add(1, Ordering::Relaxed) == 0 {
+            let objects: Arc<dyn Objects> = Arc::new(shared.clone());
             let rival = open(&objects).expect("takes over");
             for write in 0..20 {
                 rival.put(format!("rival/{write}").as_str(), &[400], &[1.0; 400]).expect("the newest writer");
             }
             rival.close().expect("in order");
         }
-        self.0.list(folder)
-    }
-    fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
-        self.0.delete(keys)
-    }
-}
-
-#[test]
-fn opening_deletes_no_object_of_a_writer_that_took_over_meanwhile() {
-    let objects = MemoryObjects::default();
-    let overtaken: Arc<dyn Objects> = Arc::new(Overtaken(objects.clone(), AtomicUsize::new(0)));
+    });
     // The folder lists the data of earlier writers while it is locked; by then the rival has committed.
-    let first = ObjectFolder::lock(overtaken, remote(), true);
+    let first = ObjectFolder::lock(Arc::new(overtaken), remote(), true);
     assert!(first.is_ok());
     let shared: Arc<dyn Objects> = Arc::new(objects);
     let store = open(&shared).expect("opens");
@@ -90,42 +50,23 @@ fn opening_deletes_no_object_of_a_writer_that_took_over_meanwhile() {
     assert!(store.verify().expect("readable").is_clean());
 }
 
-/// Object storage in which a writer goes on for many commits after another one has read its catalog.
-struct Outrun(MemoryObjects, Mutex<Option<TensorStore>>);
-
-impl Objects for Outrun {
-    fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        self.0.put_new(key, bytes)
-    }
-    fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-        self.0.put(key, bytes)
-    }
-    fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
-        let found = self.0.get(key, range);
-        if let Some(writer) = self.1.lock().expect("one thread").take() {
-            for write in 0..60 {
-                writer.put(format!("early/{write}").as_str(), &[4], &[1.0; 4]).expect("the only writer");
-            }
-            writer.close().expect("in order");
-        }
-        found
-    }
-    fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
-        self.0.list(folder)
-    }
-    fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
-        self.0.delete(keys)
-    }
-}
-
 #[test]
 fn a_writer_that_read_an_old_catalog_is_refused_even_if_its_number_is_free_again() {
     let objects = MemoryObjects::default();
     let shared: Arc<dyn Objects> = Arc::new(objects.clone());
     let writer = open(&shared).expect("opens");
     writer.put("first", &[4], &[1.0; 4]).expect("the only writer");
-    let outrun: Arc<dyn Objects> = Arc::new(Outrun(objects, Mutex::new(Some(writer))));
-    let late = ObjectFolder::lock(outrun, remote(), true);
+    // The writer goes on for many commits after another one has read its catalog.
+    let writer = Mutex::new(Some(writer));
+    let outrun = HookedObjects::new(objects).with_after_get(move |_, _| {
+        if let Some(writer) = writer.lock().expect("one thread").take() {
+            for write in 0..60 {
+                writer.put(format!("early/{write}").as_str(), &[4], &[1.0; 4]).expect("the only writer");
+            }
+            writer.close().expect("in order");
+        }
+    });
+    let late = ObjectFolder::lock(Arc::new(outrun), remote(), true);
     assert!(matches!(late, Err(StoreError::Superseded { .. })), "{:?}", late.err());
     let store = open(&shared).expect("opens");
     for write in 0..60 {
@@ -199,7 +140,9 @@ fn sixteen_racing_writers_lose_no_acknowledged_write() {
 #[test]
 fn a_server_without_conditional_puts_loses_writes_of_racing_writers() {
     let lost = (0..20).find_map(|_| {
-        let objects: Arc<dyn Objects> = Arc::new(Unconditional(MemoryObjects::default()));
+        // The server does not check the condition of a put.
+        let objects = HookedObjects::new(MemoryObjects::default());
+        let objects: Arc<dyn Objects> = Arc::new(objects.with_put_new(|objects, key, bytes| objects.put(key, bytes)));
         race(&objects).err()
     });
     println!("{}", lost.expect("the race shows that conditional puts are needed"));

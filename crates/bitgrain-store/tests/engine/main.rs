@@ -6,6 +6,7 @@ mod clocks;
 mod compaction;
 mod concurrency;
 mod copies;
+mod defects;
 mod durability;
 mod forged;
 mod frame_policy;

@@ -53,41 +53,22 @@ pub(crate) fn probe(objects: &dyn Objects) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
     use std::time::Duration;
 
     use super::*;
     use crate::storage::object::MemoryObjects;
-
-    /// Checks whether the key is taken, and puts the object later.
-    #[derive(Default)]
-    struct Careless(MemoryObjects);
-
-    impl Objects for Careless {
-        fn put_new(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-            if self.0.get(key, None).is_ok() {
-                return Err(ObjectError::AlreadyExists);
-            }
-            thread::sleep(Duration::from_millis(50));
-            self.0.put(key, bytes)
-        }
-        fn put(&self, key: &str, bytes: &[u8]) -> Result<(), ObjectError> {
-            self.0.put(key, bytes)
-        }
-        fn get(&self, key: &str, range: Option<Range<u64>>) -> Result<Vec<u8>, ObjectError> {
-            self.0.get(key, range)
-        }
-        fn list(&self, folder: &str) -> Result<Vec<String>, ObjectError> {
-            self.0.list(folder)
-        }
-        fn delete(&self, keys: &[String]) -> Result<(), ObjectError> {
-            self.0.delete(keys)
-        }
-    }
+    use crate::storage::simulated::HookedObjects;
 
     #[test]
     fn a_server_that_lets_two_writers_win_is_refused() {
-        let careless = Careless::default();
+        // It checks whether the key is taken, and puts the object later.
+        let careless = HookedObjects::new(MemoryObjects::default()).with_put_new(|objects, key, bytes| {
+            if objects.get(key, None).is_ok() {
+                return Err(ObjectError::AlreadyExists);
+            }
+            thread::sleep(Duration::from_millis(50));
+            objects.put(key, bytes)
+        });
         assert!(matches!(probe(&careless), Err(StoreError::NoConditionalPut { .. })));
         let careful = MemoryObjects::default();
         probe(&careful).expect("one of the puts succeeds");

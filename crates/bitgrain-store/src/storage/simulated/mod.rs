@@ -29,6 +29,8 @@
 
 mod dice;
 mod fault;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod hooked;
 mod image;
 mod journal;
 mod loss;
@@ -45,6 +47,8 @@ use std::time::Duration;
 
 pub use dice::Dice;
 pub use fault::{Counted, Fault, FaultPlan};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub use hooked::HookedObjects;
 pub use image::Image;
 pub use journal::{Journal, Walk};
 pub use loss::{Fate, Fill, PowerLoss};

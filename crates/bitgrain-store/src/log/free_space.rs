@@ -24,7 +24,7 @@ const MARGIN: u64 = 8 << 10;
 const ASK: u64 = 16 << 20;
 
 /// Free space of the disk, as last queried by the store.
-pub(super) struct Room {
+pub(super) struct FreeSpace {
     storage: Arc<dyn Storage>,
     /// Bytes that may be appended before free space is queried again.
     budget: AtomicU64,
@@ -37,7 +37,7 @@ struct Reserve {
     bytes: u64,
 }
 
-impl Room {
+impl FreeSpace {
     pub(super) fn new(storage: Arc<dyn Storage>) -> Self {
         Self { storage, budget: AtomicU64::new(0), reserve: Mutex::default() }
     }
