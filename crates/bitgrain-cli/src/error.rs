@@ -71,15 +71,27 @@ pub(crate) enum CliError {
     /// Sentences could not be embedded.
     #[error("{0}")]
     Embed(#[from] bitgrain::nn::network::embed::EmbedError),
+    /// A language model could not be opened or run.
+    #[error("{0}")]
+    Language(#[from] bitgrain::nn::network::language::LanguageError),
     /// An output for vectors whose extension is not .npy.
     #[error("{}: vectors are written as .npy; use that file extension", path.display())]
     NotNpy {
         /// The file.
         path: PathBuf,
     },
+    /// A query on standard input that is not a list of numbers.
+    #[error("`{word}` is not a number; write one query per line, as numbers separated by spaces or commas")]
+    NotANumber {
+        /// The word.
+        word: String,
+    },
     /// A table could not be read, used or written.
     #[error("{0}")]
     Table(#[from] bitgrain::gbdt::table::TableError),
+    /// A binned table could not be written or read.
+    #[error("{0}")]
+    Binned(#[from] bitgrain::gbdt::table::BinnedTableError),
     /// Features could not be binned.
     #[error("{0}")]
     Feature(#[from] bitgrain::gbdt::feature::FeatureError),
@@ -101,6 +113,12 @@ pub(crate) enum CliError {
     /// Predictions could not be explained.
     #[error("{0}")]
     Explain(#[from] bitgrain::gbdt::explain::ExplainError),
+    /// Permutation importance could not be measured.
+    #[error("{0}")]
+    Importance(#[from] bitgrain::gbdt::predict::ImportanceError),
+    /// A report that could not be made.
+    #[error("{0}")]
+    Report(#[from] bitgrain::gbdt::report::ReportError),
     /// A table without rows.
     #[error("{} has no rows; explanations need at least one", path.display())]
     NoRows {
@@ -131,6 +149,12 @@ pub(crate) enum CliError {
     /// Class weights for a regression objective.
     #[error("--class-weight needs class labels, but the objective {objective} predicts numbers; omit it")]
     ClassWeight {
+        /// The objective.
+        objective: String,
+    },
+    /// A ranking objective without queries.
+    #[error("missing queries: `{objective}` ranks the rows of a query; name their column with --group")]
+    NoGroups {
         /// The objective.
         objective: String,
     },
@@ -432,6 +456,7 @@ fn brief(error: &StoreError) -> String {
         | StoreError::Temporal { id }
         | StoreError::NotTemporal { id }
         | StoreError::HasFrames { id, .. }
+        | StoreError::SearchShape { id, .. }
         | StoreError::ReconstructionDepthExceeded { id, .. }
         | StoreError::Damaged { id: Some(id), .. } => vec![id],
         StoreError::ReconstructionCycle { id, base } => vec![id, base],

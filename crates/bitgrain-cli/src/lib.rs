@@ -4,6 +4,11 @@
 //! Exit codes are 0 for success, 1 for a negative answer (a failed check) and 2 for an error. A reader that closes the
 //! pipe early is not an error.
 
+#[cfg(all(feature = "parquet", panic = "abort"))]
+compile_error!(
+    "the feature `parquet` catches panics of the Parquet library on corrupt files; build with `--profile dist`"
+);
+
 mod boost;
 mod cmd;
 mod error;
@@ -29,6 +34,7 @@ use crate::error::CliError;
 #[command(name = "bitgrain", version, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
     Inspect(cmd::inspect::Args),
+    Bin(Box<cmd::bin::Args>),
     Train(Box<cmd::train::Args>),
     Predict(cmd::predict::Args),
     Explain(cmd::explain::Args),
@@ -38,6 +44,9 @@ enum Cli {
     Compare(cmd::compare::Args),
     Store(cmd::store::Args),
     Embed(cmd::embed::Args),
+    Generate(Box<cmd::language::generate::Args>),
+    Perplexity(cmd::language::perplexity::Args),
+    Imatrix(cmd::language::imatrix::Args),
     Tour(cmd::tour::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
@@ -47,6 +56,7 @@ const EXAMPLES: &str = "Examples:
   bitgrain tour                      demonstration on small data
   bitgrain tour codec --json         one chapter, as JSON
   bitgrain train data.csv --target price --model m.bitgrain
+  bitgrain bin 'part-*.parquet' --target price -o table.bins
   bitgrain predict m.bitgrain new.csv -o predictions.csv
   bitgrain explain m.bitgrain new.csv
   bitgrain inspect model.gguf        metadata and tensors of a model file
@@ -54,6 +64,8 @@ const EXAMPLES: &str = "Examples:
   bitgrain compare a.gguf b.gguf     error of every tensor
   bitgrain store import tensors.store model.safetensors
   bitgrain embed all-MiniLM-L6-v2 'a sentence' --to int8 --json
+  bitgrain generate model.gguf --prompt 'Once upon a time'
+  bitgrain perplexity model-q4.gguf --text wiki.txt --reference model-f16.gguf
   bitgrain info                      version and instruction sets in use
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
@@ -84,10 +96,14 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Cli::Explain(args) => cmd::explain::run(args, &mut out),
         Cli::Cv(args) => cmd::cv::run(args, &mut out),
         Cli::ConvertModel(args) => cmd::convert_model::run(args, &mut out),
+        Cli::Bin(args) => cmd::bin::run(args, &mut out),
         Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
         Cli::Compare(args) => cmd::compare::run(args, &mut out),
         Cli::Store(args) => cmd::store::run(args, &mut out),
         Cli::Embed(args) => cmd::embed::run(args, &mut out),
+        Cli::Generate(args) => cmd::language::generate::run(args, &mut out),
+        Cli::Perplexity(args) => cmd::language::perplexity::run(args, &mut out),
+        Cli::Imatrix(args) => cmd::language::imatrix::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use bitgrain::gbdt::parameter::{PARAMETERS, ParameterKind, ParameterStage, ParameterValue};
+use bitgrain::gbdt::parameter::{PARAMETERS, ParameterKind, ParameterStage, ParameterValue, Structure};
 use serde_json::Value;
 
 fn bitgrain(folder: &Path, arguments: &str) -> Output {
@@ -394,7 +394,13 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
         let value = match parameter.kind {
             ParameterKind::Integer | ParameterKind::OptionalInteger => "5",
             ParameterKind::Number => "0.25",
-            ParameterKind::Flag => "false",
+            ParameterKind::Numbers => "0,1,5",
+            ParameterKind::Flag if (parameter.default)() == ParameterValue::Flag(true) => "false",
+            ParameterKind::Flag => "true",
+            ParameterKind::Structured(Structure::Directions) => "size:-1,age:1",
+            ParameterKind::Structured(Structure::Factors) => "size:0.5",
+            ParameterKind::Structured(Structure::Groups) => "[size,age],[district]",
+            ParameterKind::Structured(Structure::Splits) => r#"{"feature":"age","threshold":50}"#,
             ParameterKind::Choice(choices) => {
                 let default = (parameter.default)();
                 choices
@@ -412,19 +418,26 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
             assert_eq!(own, by(alias), "{alias}");
             assert_eq!(own, by(&alias.replace('_', "-")), "{alias}");
         }
-        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, and limits above the row
-        // count.
+        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, ranking, and limits above
+        // the row count.
         let idle =
             ["stochastic_rounding", "top_rate", "other_rate", "subsample_freq", "max_cat_to_onehot", "sample_rows"];
         let also = [
             "early_stopping_rounds",
+            "early_stopping_min_delta",
             "max_cat_threshold",
             "cat_l2",
             "cat_smooth",
             "min_split_gain",
             "min_child_weight",
+            "monotone_constraints_method",
+            "monotone_penalty",
+            "extra_seed",
+            "cegb_tradeoff",
         ];
-        assert!(own != plain || idle.contains(&parameter.name) || also.contains(&parameter.name), "{}", parameter.name);
+        let ranks = parameter.name.starts_with("lambdarank") || parameter.name == "label_gain";
+        let is_idle = ranks || idle.contains(&parameter.name) || also.contains(&parameter.name);
+        assert!(own != plain || is_idle, "{}", parameter.name);
     }
     for option in ["--objective", "--loss", "--objective_type"] {
         assert_eq!(model(option, "mae"), model("--application", "absolute"));
@@ -432,6 +445,45 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
     for option in ["--n-jobs", "--num_threads", "--nthread", "--threads"] {
         assert_eq!(model(option, "1"), plain);
     }
+}
+
+#[test]
+fn constraints_are_given_by_name_and_by_file() {
+    let folder = folder();
+    let folder = folder.path();
+    let train = "train train.csv --target price --ignore id,sold,kind,weight --model m.bitgrain --n-estimators 30";
+    // Sizes from 20 to 200 at the same age and district.
+    let mut rows = "size,age,district\n".to_owned();
+    (20..200).for_each(|size| writeln!(rows, "{size},50,center").expect("in memory"));
+    std::fs::write(folder.join("sizes.csv"), rows).expect("written");
+    let prices = |options: &str| -> Vec<f64> {
+        printed(folder, &format!("{train} {options}"));
+        printed(folder, "predict m.bitgrain sizes.csv -o prices.csv");
+        let text = std::fs::read_to_string(folder.join("prices.csv")).expect("written");
+        columns(&text).1.iter().map(|row| row[0]).collect()
+    };
+    let rises = |prices: &[f64]| prices.windows(2).all(|pair| pair[0] <= pair[1]);
+    assert!(!rises(&prices("--num-leaves 60")), "prices are noisy");
+    for option in ["--monotone-constraints size:1,age:-1", "--mc 1,-1,0", "--monotone_constraints {\"size\":1}"] {
+        assert!(rises(&prices(&format!("--num-leaves 60 {option}"))), "{option}");
+    }
+    let falls = prices("--monotone-constraints -1,0,0");
+    assert!(falls.windows(2).all(|pair| pair[0] >= pair[1]), "a list that starts with a minus sign");
+    std::fs::write(folder.join("top.json"), r#"{"feature": "age", "threshold": 40}"#).expect("written");
+    printed(folder, &format!("{train} --forced-splits top.json --interaction-constraints [age,size],[district]"));
+    let says = |options: &str, expected: &str| {
+        let said = error(folder, &format!("{train} {options}"));
+        assert!(said.contains(expected), "{options}: {said}");
+    };
+    says("--monotone-constraints 1,0", "invalid monotone_constraints: 2 values for 3 features; give one per feature");
+    says("--monotone-constraints siz:1", "unknown feature `siz`; did you mean `size`?");
+    says("--monotone-constraints district:1", "feature `district` is categorical and has no order");
+    says("--monotone-constraints size:2", "`2` is not -1, 0 or 1");
+    says("--monotone-constraints-method exact", "use `basic`, `intermediate` or `advanced`");
+    says("--interaction-constraints [size,size]", "has feature `size` twice");
+    says("--forced-splits none.json", "cannot read file `none.json`");
+    says("--feature-contri size:-1", "`-1` is not at least 0");
+    says("--cegb-penalty-split -1", "invalid cegb_penalty_split: `-1`; use a number of at least 0");
 }
 
 #[test]
@@ -502,4 +554,58 @@ fn tables_that_cannot_be_explained_are_errors() {
     assert!(error(at, "explain m.bitgrain test.csv -o m.bitgrain").contains("m.bitgrain"));
     assert!(error(at, "explain m.bitgrain test.csv -o test.csv").contains("is an input"));
     assert!(error(at, "explain test.csv test.csv").contains("not a model file"));
+}
+
+#[test]
+fn a_binned_table_trains_the_model_of_its_files() {
+    let folder = folder();
+    let folder = folder.path();
+    let all = std::fs::read_to_string(folder.join("train.csv")).expect("written");
+    let lines: Vec<&str> = all.lines().collect();
+    for (name, rows) in [("part-1.csv", &lines[1..800]), ("part-2.csv", &lines[800..])] {
+        std::fs::write(folder.join(name), format!("{}\n{}\n", lines[0], rows.join("\n"))).expect("written");
+    }
+    let columns = "--target price --weight weight --ignore id,sold,kind";
+    let binned = json(folder, &format!("bin part-*.csv {columns} -o t.bins --json"));
+    assert_eq!((&binned["files"], &binned["rows"], &binned["features"]), (&2.into(), &2000.into(), &3.into()));
+    let rounds = "--n-estimators 20 --valid test.csv --early-stopping-rounds 5 --json";
+    let wanted = json(folder, &format!("train train.csv {columns} --model memory.bitgrain {rounds}"));
+    for (model, memory) in [("read.bitgrain", ""), ("mapped.bitgrain", "--memory 300MB")] {
+        let columns = "--weight weight --ignore id,sold,kind";
+        let found = json(folder, &format!("train t.bins {columns} --model {model} {memory} {rounds}"));
+        assert_eq!(found["history"], wanted["history"]);
+        let bytes = |name: &str| std::fs::read(folder.join(name)).expect("written");
+        assert!(bytes(model) == bytes("memory.bitgrain"), "{model}");
+    }
+    let shown = printed(folder, "inspect t.bins --verify");
+    assert!(shown.contains("2000 rows") && shown.contains("all checksums match"), "{shown}");
+    let appended = json(folder, &format!("bin test.csv {columns} -o t.bins --append --json"));
+    assert_eq!(appended["rows"], 2500);
+}
+
+#[test]
+fn binned_tables_name_the_options_that_fix_them() {
+    let folder = folder();
+    let folder = folder.path();
+    let columns = "--target price --ignore id,sold,kind,weight";
+    printed(folder, &format!("bin train.csv {columns} -o t.bins"));
+    let refused = |arguments: &str, part: &str| {
+        let error = error(folder, arguments);
+        assert!(error.contains(part), "{arguments}: {error}");
+    };
+    refused("train t.bins --model m.bitgrain --memory 1MB", "raise the limit");
+    refused("train t.bins --model m.bitgrain --valid-fraction 0.2", "--valid-fraction");
+    refused("train t.bins --model m.bitgrain --categorical age", "`bitgrain bin`");
+    refused("train train.csv --target price --model m.bitgrain --memory 1GB", "`bitgrain bin`");
+    refused("bin nothing-*.csv --target price -o u.bins", "no file matches");
+    refused("bin train.csv -o u.bins", "--target");
+    refused("bin train.csv --target cost -o u.bins", "cost");
+    refused("bin train.csv --target price -o train.csv", "train.csv");
+    let mut bytes = std::fs::read(folder.join("t.bins")).expect("written");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(folder.join("t.bins"), bytes).expect("written");
+    refused("inspect t.bins --verify", "checksum");
+    refused("train t.bins --model m.bitgrain", "checksum");
+    assert!(!folder.join("u.bins").exists());
 }

@@ -111,6 +111,25 @@ fn the_tour_of_the_store_keeps_bits_for_read_tensors_and_every_bound() {
 }
 
 #[test]
+fn the_tour_of_language_models_measures_the_cost_of_each_format() {
+    let mut tour = std::process::Command::new(env!("CARGO_BIN_EXE_bitgrain"));
+    // Without an installed model, the chapter makes one.
+    let output = tour.args(["tour", "language", "--json"]).env_remove("VIRTUAL_ENV").output().expect("starts");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let chapter = &report["language"];
+    let rows = chapter["rows"].as_array().expect("rows");
+    let number = |row: &serde_json::Value, name: &str| row[name].as_f64().expect("a number");
+    let costs: Vec<f64> = rows.iter().map(|row| number(row, "kl_divergence")).collect();
+    let (plan, formats) = costs.split_last().expect("a plan");
+    assert!(formats.is_sorted() && formats[0] < 1e-3 && formats[4] > 0.01, "{costs:?}");
+    // A plan of the size of q4_k, the fourth format, costs at most as much.
+    assert!(*plan <= formats[3] && number(&rows[5], "bytes") <= number(&rows[3], "bytes"), "{costs:?}");
+    // Letters of a text of 60 words are much more predictable than random ones.
+    assert!((1.5..8.0).contains(&number(chapter, "perplexity")), "{chapter}");
+    assert!(chapter["continuation"].as_str().is_some_and(|text| text.len() > 20));
+}
+
+#[test]
 fn the_tour_prints_a_table_for_people() {
     let output = bitgrain(&["tour", "codec"]);
     assert!(output.status.success());
@@ -144,7 +163,7 @@ fn the_tour_lists_its_chapters() {
         serde_json::from_slice(&bitgrain(&["tour", "--list", "--json"]).stdout).expect("JSON");
     assert_eq!(
         report.as_object().expect("chapters").keys().collect::<Vec<_>>(),
-        ["boosting", "codec", "networks", "store", "weights"]
+        ["boosting", "codec", "language", "networks", "search", "store", "weights"]
     );
 }
 
@@ -154,7 +173,7 @@ fn the_error_for_an_unknown_chapter_lists_the_chapters() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         text(&output.stderr),
-        "error: unknown chapter `cooking`; choose one of codec, weights, networks, boosting, store\n"
+        "error: unknown chapter `cooking`; choose one of codec, weights, networks, language, boosting, store, search\n"
     );
 }
 
@@ -185,7 +204,20 @@ fn completions_exist_for_every_shell() {
 
 #[test]
 fn every_help_page_has_an_example() {
-    for command in ["--help", "quantize", "inspect", "compare", "embed", "tour", "info", "completions"] {
+    let commands = [
+        "--help",
+        "quantize",
+        "inspect",
+        "compare",
+        "embed",
+        "generate",
+        "perplexity",
+        "imatrix",
+        "tour",
+        "info",
+        "completions",
+    ];
+    for command in commands {
         let arguments = if command == "--help" { vec![command] } else { vec![command, "--help"] };
         let output = bitgrain(&arguments);
         assert!(output.status.success());

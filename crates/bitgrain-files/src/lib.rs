@@ -14,6 +14,6 @@ mod part_file;
 mod same_file;
 
 pub use growing_map::GrowingMap;
-pub use mapped_file::{FileWindow, MappedFile};
+pub use mapped_file::{FileWindow, MappedFile, resident_bytes};
 pub use part_file::PartFile;
 pub use same_file::same_file;

@@ -59,6 +59,18 @@ impl MappedFile {
         &self.path
     }
 
+    /// Length of the file in bytes when it was opened.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns whether the file was empty when it was opened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Maps the whole file. Only the pages that are accessed are read.
     ///
     /// # Errors
@@ -110,6 +122,30 @@ enum Window {
     Memory(Arc<[u8]>, Range<usize>),
 }
 
+impl FileWindow {
+    /// Removes the window's pages from the memory of this process. They stay in the page cache as long as the system
+    /// has room, and are mapped again when they are read. Does nothing on systems without such a call.
+    pub fn release(&self) {
+        #[cfg(unix)]
+        if let Window::Map(map) = &self.0 {
+            #[expect(unsafe_code, reason = "the call would lose changes of a writable map: decision 008")]
+            // SAFETY: the map is only read, and its pages are those of a file, so reading them again gives the same bytes.
+            let released = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            // Keeping the pages is harmless.
+            drop(released);
+        }
+    }
+}
+
+/// Returns the resident memory of this process in bytes, including mapped files; `None` if the system does not tell.
+#[must_use]
+pub fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
 impl Deref for FileWindow {
     type Target = [u8];
 
@@ -120,5 +156,26 @@ impl Deref for FileWindow {
             // The range was checked when the window was made.
             Window::Memory(bytes, range) => bytes.get(range.clone()).unwrap_or_default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_released_window_holds_the_same_bytes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pages");
+        let bytes: Vec<u8> = (0..4_u32 << 20).map(|at| at.to_le_bytes()[1]).collect();
+        std::fs::write(&path, &bytes).expect("space");
+        let window = MappedFile::open(&path).and_then(|file| file.map_all()).expect("mapped");
+        assert!(window[..] == bytes[..]);
+        let before = resident_bytes();
+        window.release();
+        if let (Some(before), Some(after)) = (before, resident_bytes()) {
+            assert!(after + (3 << 20) < before, "{before} bytes before, {after} after");
+        }
+        assert!(window[..] == bytes[..]);
     }
 }

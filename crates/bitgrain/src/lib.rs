@@ -1,4 +1,4 @@
-//! One quantization engine for the numbers machine learning runs on. This crate re-exports its parts.
+//! A quantization engine for machine learning. This crate re-exports its parts.
 //!
 //! | module | contents |
 //! |---|---|
@@ -10,9 +10,10 @@
 //! | [`nn`] | model weights: open, inspect, quantize, compare; networks that run on them |
 //! | [`kernels`] | slice primitives for all instruction sets of the CPU |
 //!
-//! `gbdt`, `nn` and `store` are features, all on by default; `csv` adds CSV and libsvm files to `gbdt`, and
-//! `table` Parquet files as well. With
-//! `default-features = false`, only the codec, the kernels and the containers are built: enough to encode tensors.
+//! `gbdt`, `nn` and `store` are features, all on by default, and so is `csv`, which adds CSV and libsvm files to `gbdt`.
+//! `parquet` reads Parquet files without zstd, and `table` adds zstd and Parquet output; both are off because their
+//! dependency is slow to build. With `default-features = false`, only the codec, the kernels and the containers are built:
+//! enough to encode tensors.
 //!
 //! ```
 //! use bitgrain::codec::{BitWidth, BlockFormat, Fidelity};
@@ -37,7 +38,7 @@ pub use bitgrain_nn as nn;
 pub use bitgrain_store as store;
 
 /// Runs the examples of the README and the guide as tests.
-#[cfg(all(doctest, feature = "table", feature = "nn", feature = "store"))]
+#[cfg(all(doctest, feature = "csv", feature = "nn", feature = "store"))]
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;

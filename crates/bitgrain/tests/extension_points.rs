@@ -65,6 +65,7 @@ fn the_docstrings_of_python_list_every_objective() {
         documented("bindings/python/python/bitgrain/boosting/training.py", entry.name);
         let estimator = match kind_of(entry.name).expect("a built-in objective") {
             ObjectiveKind::Regression => "regressor",
+            ObjectiveKind::Ranking => "ranker",
             ObjectiveKind::Binary | ObjectiveKind::Multiclass => "classifier",
         };
         documented(&format!("bindings/python/python/bitgrain/sklearn/{estimator}.py"), entry.name);
@@ -76,8 +77,14 @@ fn every_objective_is_compared_with_other_libraries() {
     let path = "bindings/python/differential/task.py";
     let source = read(path);
     let compared = section(&source, "OBJECTIVES = (", ")");
+    let more = read("bindings/python/tests/test_boosting_objectives.py");
+    let (ranking_path, ranking) =
+        ("bindings/python/tests/test_boosting_ranking.py", read("bindings/python/tests/test_boosting_ranking.py"));
     for entry in objective::NAMES {
-        assert!(compared.contains(&format!("\"{}\"", entry.name)), "{path}: OBJECTIVES lacks `{}`", entry.name);
+        let ranks = kind_of(entry.name) == Ok(ObjectiveKind::Ranking);
+        let (path, compared) = if ranks { (ranking_path, &ranking[..]) } else { (path, compared) };
+        let name = format!("\"{}\"", entry.name);
+        assert!(compared.contains(&name) || more.contains(&name), "{path}: lacks `{}`", entry.name);
     }
 }
 
@@ -147,5 +154,20 @@ fn python_has_a_class_for_every_kind_of_layer() {
     let built = section(&tests, "def test_every_kind_of_layer_can_be_built_and_round_trips", "\n\n\n");
     for name in exported.split('"').skip(1).step_by(2).filter(|name| *name != "Layer") {
         assert!(built.contains(&format!("layers.{name}(")), "the test of every kind of layer does not build `{name}`");
+    }
+}
+
+#[test]
+fn the_guide_of_exports_lists_every_format_with_its_extension() {
+    let guide = read("docs/guide/export-a-model.md");
+    for format in bitgrain::gbdt::model::ModelFormat::ALL {
+        let extension = format.extension().map_or_else(String::new, |extension| format!(".{extension} "));
+        let row = format!("| `{format}` | {extension}|");
+        assert!(guide.contains(&row), "the table of docs/guide/export-a-model.md has no row `{row}`");
+        let docstring = read("bindings/python/python/bitgrain/boosting/model.py");
+        assert!(
+            docstring.contains(&format!("``\"{format}\"``")),
+            "the docstring of `Model.save` does not name `{format}`"
+        );
     }
 }

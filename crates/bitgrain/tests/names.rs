@@ -15,6 +15,10 @@ const LIBRARIES: [&str; 7] = ["kernels", "codec", "files", "formats", "gbdt", "n
 
 /// Names that several crates may define, with the reason.
 const SHARED: &[(&str, &str)] = &[
+    (
+        "BinCode",
+        "kernels: the integer type of a bin; formats: the encoding of a bin in a byte, written with its module",
+    ),
     ("Model", "formats: models of LightGBM and XGBoost as parsed, written with their module; gbdt: the model"),
     ("Objective", "formats: an objective as XGBoost names it, written with its module"),
     ("Tree", "formats: trees of LightGBM and XGBoost as parsed, written with their module"),

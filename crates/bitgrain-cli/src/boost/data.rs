@@ -1,12 +1,14 @@
 //! Training data: a table, its target, and the roles of its columns.
 
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bitgrain::gbdt::metric::{self, Metric};
-use bitgrain::gbdt::objective::{self, NameEntry};
+use bitgrain::gbdt::objective::{self, NameEntry, ObjectiveError};
 use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Numbers, ReadOptions, TableError, TrainingTable};
-use bitgrain::gbdt::{Model, Objective, Table};
+use bitgrain::gbdt::{Model, Objective, Schema, Table};
 
 use super::settings::spellings;
 use crate::error::CliError;
@@ -15,19 +17,33 @@ use crate::printable::printable;
 /// Options that select the training data.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Source {
-    /// Training table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm.
+    /// Training table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm; or a table binned by `bitgrain bin`;
+    /// - reads the standard input.
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) columns: ColumnOptions,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', aliases = spellings("metric", "metric"), help = metric_help())]
+    metric: Vec<String>,
+}
+
+/// Options that give columns their roles.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ColumnOptions {
     /// Target column; `label` in libsvm files.
     #[arg(long, value_name = "COL")]
     target: Option<String>,
     #[arg(long, value_name = "NAME", aliases = spellings("objective", "objective"), help = objective_help())]
     objective: Option<String>,
-    #[arg(long, value_name = "NAME", value_delimiter = ',', aliases = spellings("metric", "metric"), help = metric_help())]
-    metric: Vec<String>,
     /// Column with row weights.
     #[arg(long, value_name = "COL")]
     weight: Option<String>,
+    /// Column with the query of each row, for ranking; `qid` in libsvm files.
+    #[arg(long, value_name = "COL", aliases = ["group-column", "query", "qid"])]
+    group: Option<String>,
+    /// Column with the position at which each row was displayed, to correct the bias of clicks (lambdarank).
+    #[arg(long, value_name = "COL", requires = "group")]
+    position: Option<String>,
     /// Class weights: `balanced` gives all classes the same total weight.
     #[arg(long, value_enum, value_name = "MODE")]
     class_weight: Option<ClassWeight>,
@@ -42,6 +58,19 @@ pub(crate) struct Source {
     no_header: bool,
 }
 
+/// Reads a table from a file, or from the standard input if the path is `-`.
+pub(crate) fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, CliError> {
+    if path != Path::new(STDIN) {
+        return Ok(Table::read_with(path, options)?);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(Table::from_bytes(&bytes, Path::new("standard input"), options)?)
+}
+
+/// Path of the standard input.
+pub(crate) const STDIN: &str = "-";
+
 /// Returns the help of `--objective`, with the names from the engine's list, so that it includes new objectives.
 fn objective_help() -> String {
     format!(
@@ -52,10 +81,10 @@ fn objective_help() -> String {
 }
 
 /// Returns the help of `--metric`.
-fn metric_help() -> String {
+pub(crate) fn metric_help() -> String {
     format!(
-        "Evaluation metrics, separated by commas: {}. A parameter follows a colon: pinball:0.9 [default: the metric \
-         of the objective]",
+        "Evaluation metrics, separated by commas: {}. A parameter follows a colon or @: pinball:0.9, ndcg@10 \
+         [default: the metric of the objective]",
         names(metric::NAMES)
     )
 }
@@ -77,12 +106,28 @@ pub(crate) struct TableFile {
     pub(crate) reading: Duration,
 }
 
+/// Training data in a report.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Learned<'a> {
+    pub(crate) rows: usize,
+    pub(crate) schema: &'a Schema,
+    /// Size of the values before they were binned; `None` for a binned table.
+    pub(crate) bytes: Option<usize>,
+    pub(crate) objective: &'a str,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) classes: &'a [String],
+    /// Time spent on reading.
+    pub(crate) reading: Duration,
+}
+
 impl Source {
     /// Reads the table. If training continues from a model, features are matched to that model's.
     pub(crate) fn read(&self, base: Option<&Model>) -> Result<TableFile, CliError> {
         let start = Instant::now();
-        let (table, roles) = (self.table(&self.data)?, self.roles());
-        let is_feature = |column: &&Column| ![&self.target, &self.weight].contains(&&Some(column.name.clone()));
+        let ColumnOptions { target, weight, group, position, .. } = &self.columns;
+        let (table, roles) = (self.table(&self.data)?, self.columns.roles());
+        let others = [target, weight, group, position];
+        let is_feature = |column: &&Column| !others.contains(&&Some(column.name.clone()));
         table.columns().iter().filter(is_feature).for_each(warn_if_coarse);
         let table = table.into_training(&roles, base).map_err(with_options)?;
         Ok(TableFile { table, reading: start.elapsed() })
@@ -91,29 +136,37 @@ impl Source {
     /// Reads a validation table with the columns and classes of the training table.
     pub(crate) fn read_like(&self, path: &Path, learned: &TableFile) -> Result<TableFile, CliError> {
         let start = Instant::now();
-        let table = self.table(path)?.into_training_like(&self.roles(), &learned.table).map_err(with_options)?;
+        let table =
+            self.table(path)?.into_training_like(&self.columns.roles(), &learned.table).map_err(with_options)?;
         Ok(TableFile { table, reading: start.elapsed() })
     }
 
-    fn table(&self, path: &Path) -> Result<Table, CliError> {
-        let options = ReadOptions {
-            header: self.no_header.then_some(false),
-            skip: self.ignore.clone(),
-            // Training rounds to f32 anyway.
-            numbers: Numbers::F32,
-            ..ReadOptions::default()
-        };
-        Ok(Table::read_with(path, &options)?)
+    pub(crate) fn table(&self, path: &Path) -> Result<Table, CliError> {
+        read_table(path, &self.columns.read_options())
     }
 
-    fn roles(&self) -> ColumnRoles {
-        ColumnRoles {
-            target: self.target.clone(),
-            weight: self.weight.clone(),
-            categorical: self.categorical.clone(),
-            objective: self.objective.clone(),
-            balanced: matches!(self.class_weight, Some(ClassWeight::Balanced)),
+    /// Sets the objective and the metrics of a file with parameters, unless options give them. Returns the number of
+    /// threads.
+    pub(crate) fn complete(&mut self, others: Vec<(&'static str, String)>) -> Result<Option<NonZeroUsize>, CliError> {
+        let mut threads = None;
+        for (name, value) in others {
+            match name {
+                "objective" => drop(self.columns.objective.get_or_insert(value)),
+                "metric" if self.metric.is_empty() => {
+                    self.metric =
+                        value.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+                }
+                "n_jobs" => {
+                    let parsed: Result<i64, _> = value.parse();
+                    let problem = format!("invalid n_jobs: `{value}`");
+                    let fix = "use an integer of at least 1, or 0 for all cores";
+                    let count = parsed.map_err(|_| CliError::Options { problem, fix })?;
+                    threads = usize::try_from(count).ok().and_then(NonZeroUsize::new);
+                }
+                _ => {}
+            }
         }
+        Ok(threads)
     }
 
     /// Returns the evaluation metrics. Early stopping watches the first.
@@ -125,7 +178,58 @@ impl Source {
     }
 }
 
+impl ColumnOptions {
+    /// Returns the options for reading a table.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            header: self.no_header.then_some(false),
+            skip: self.ignore.clone(),
+            // As strings, which keep all digits of large ids.
+            text: self.group.iter().cloned().collect(),
+            // Training rounds to f32 anyway.
+            numbers: Numbers::F32,
+            ..ReadOptions::default()
+        }
+    }
+
+    /// Returns the options that a binned table determines: only its creation can set them.
+    pub(crate) fn fixed_by_bins(&self) -> Option<&'static str> {
+        let given = [
+            (!self.categorical.is_empty(), "--categorical"),
+            (self.class_weight.is_some(), "--class-weight"),
+            (self.objective.is_some(), "--objective"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    pub(crate) fn roles(&self) -> ColumnRoles {
+        ColumnRoles {
+            target: self.target.clone(),
+            weight: self.weight.clone(),
+            group: self.group.clone(),
+            position: self.position.clone(),
+            categorical: self.categorical.clone(),
+            objective: self.objective.clone(),
+            balanced: matches!(self.class_weight, Some(ClassWeight::Balanced)),
+        }
+    }
+}
+
 impl TableFile {
+    /// Describes the training data in a report.
+    pub(crate) fn learned(&self) -> Learned<'_> {
+        let matrix = self.table.matrix();
+        Learned {
+            rows: matrix.n_rows(),
+            schema: matrix.schema(),
+            bytes: Some(matrix.bytes()),
+            objective: self.table.objective_name(),
+            reason: self.table.reason(),
+            classes: &self.table.target().labels,
+            reading: self.reading,
+        }
+    }
+
     /// Prints the objective and the reason if it was inferred.
     pub(crate) fn print_reason(&self) {
         if let Some(reason) = self.table.reason() {
@@ -144,11 +248,12 @@ impl TableFile {
 }
 
 /// Converts an error and names the options that fix it.
-fn with_options(error: TableError) -> CliError {
+pub(crate) fn with_options(error: TableError) -> CliError {
     match error {
         TableError::NoTarget { found } => {
             CliError::NoTarget { columns: found.into_iter().take(20).collect::<Vec<_>>().join(", ") }
         }
+        TableError::Objective(ObjectiveError::NoGroups { objective }) => CliError::NoGroups { objective },
         TableError::NoClasses { objective } => CliError::ClassWeight { objective },
         error => error.into(),
     }

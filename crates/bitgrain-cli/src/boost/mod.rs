@@ -2,5 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod outcome;
+mod params_file;
+pub(crate) mod report;
 pub(crate) mod settings;
 pub(crate) mod training;

@@ -7,7 +7,7 @@ use bitgrain::gbdt::gradient::GradientPrecision;
 use bitgrain::gbdt::train::MetricValue;
 use serde_json::{Value, json};
 
-use super::data::TableFile;
+use super::data::Learned;
 use super::training::TrainingRun;
 use crate::error::CliError;
 use crate::number::{Size, digits};
@@ -15,7 +15,7 @@ use crate::table::Table;
 
 /// Results of a training run.
 pub(crate) struct Outcome<'a> {
-    pub(crate) learned: &'a TableFile,
+    pub(crate) learned: Learned<'a>,
     pub(crate) valid_rows: usize,
     pub(crate) trained: &'a TrainingRun,
     pub(crate) path: &'a Path,
@@ -26,19 +26,20 @@ impl Outcome<'_> {
     pub(crate) fn write_text(&self, out: &mut impl Write) -> Result<(), CliError> {
         let Self { learned, trained, .. } = self;
         let model = &trained.training.model;
-        let rows = learned.table.matrix().n_rows();
         let mut table = Table::new(&["property", "value"], 1);
         let mut line = |what: &str, value: String| table.row([what.to_owned(), value]);
-        line("training rows", rows.to_string());
+        line("training rows", learned.rows.to_string());
         if self.valid_rows > 0 {
             line("validation rows", self.valid_rows.to_string());
         }
-        line("features", learned.table.matrix().schema().n_features().to_string());
-        line("categorical features", learned.table.matrix().schema().categorical().count().to_string());
+        line("features", learned.schema.n_features().to_string());
+        line("categorical features", learned.schema.categorical().count().to_string());
         line("bins", trained.bins.to_string());
-        line("bytes per row", (learned.table.matrix().bytes() / rows.max(1)).to_string());
+        if let Some(bytes) = learned.bytes {
+            line("bytes per row", (bytes / learned.rows.max(1)).to_string());
+        }
         line("bytes per row, binned", trained.bytes_per_row.to_string());
-        line("objective", learned.table.objective_name().to_owned());
+        line("objective", learned.objective.to_owned());
         line("gradients", precision(trained.training.precision).to_owned());
         line("rounds", trained.training.history.len().to_string());
         if let Some(best) = trained.training.best_round {
@@ -62,15 +63,15 @@ impl Outcome<'_> {
             |metric: &MetricValue| json!({"data": metric.data.to_string(), "name": metric.name, "value": metric.value});
         let training = &trained.training;
         json!({
-            "rows": learned.table.matrix().n_rows(),
+            "rows": learned.rows,
             "valid_rows": self.valid_rows,
-            "features": learned.table.matrix().schema().n_features(),
-            "categorical": learned.table.matrix().schema().categorical().map(|at| &learned.table.matrix().schema().names()[at]).collect::<Vec<_>>(),
+            "features": learned.schema.n_features(),
+            "categorical": learned.schema.categorical().map(|at| &learned.schema.names()[at]).collect::<Vec<_>>(),
             "bins": trained.bins,
             "bytes_per_row": trained.bytes_per_row,
-            "objective": learned.table.objective_name(),
-            "reason": learned.table.reason(),
-            "classes": learned.table.target().labels,
+            "objective": learned.objective,
+            "reason": learned.reason,
+            "classes": learned.classes,
             "precision": precision(training.precision),
             "settings": training.model.metadata,
             "rounds": training.history.len(),

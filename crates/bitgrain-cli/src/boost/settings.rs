@@ -2,24 +2,61 @@
 //!
 //! Every alias is a separate, hidden option, so that an error names the option the user typed.
 
+use std::path::PathBuf;
+
 use bitgrain::gbdt::feature::Quantizer;
 use bitgrain::gbdt::parameter::{
-    HyperParameter, PARAMETERS, ParameterError, ParameterKind, ParameterSet, ParameterStage, ParameterValue,
+    HyperParameter, PARAMETERS, ParameterError, ParameterKind, ParameterSet, ParameterStage, ParameterValue, Structure,
+    find,
 };
 use bitgrain::gbdt::train::Params;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
+use super::params_file;
+use crate::error::CliError;
+
 /// Option that is short for `--data-sample-strategy goss`.
 const GOSS: &str = "goss";
 
-/// Training parameters given on the command line.
+/// Name of the option that reads parameters from a file.
+const PARAMS: &str = "params";
+
+/// Training parameters given on the command line or in a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     given: Vec<(String, String)>,
+    /// File with further parameters.
+    file: Option<PathBuf>,
 }
 
 impl Settings {
+    /// Adds the parameters of the file; those given on the command line take precedence. Returns the parameters that the
+    /// command has options for: objective, metric and threads.
+    pub(crate) fn read_file(&mut self) -> Result<Vec<(&'static str, String)>, CliError> {
+        let Some(path) = self.file.take() else { return Ok(Vec::new()) };
+        let refused =
+            |problem: String, fix| CliError::Options { problem: format!("{}: {problem}", path.display()), fix };
+        let canonical = |name: &str| find(name).map(|parameter| parameter.name);
+        let given: Vec<&str> = self.given.iter().filter_map(|(name, _)| canonical(name).ok()).collect();
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for (name, value) in params_file::read(&path)? {
+            match params_file::not_training(&name, &value) {
+                Some(Some(fix)) => return Err(refused(format!("`{name} = {value}` is not a training parameter"), fix)),
+                Some(None) => continue,
+                None => {}
+            }
+            let parameter = find(&name)?;
+            if parameter.stage == ParameterStage::Run {
+                others.push((parameter.name, value));
+            } else if !given.contains(&parameter.name) {
+                own.push((name, value));
+            }
+        }
+        self.given.extend(own);
+        Ok(others)
+    }
+
     /// Parses the parameters. The objective is needed because some objectives have their own `alpha`.
     fn given(&self, objective: Option<&str>) -> Result<ParameterSet, ParameterError> {
         let mut given = ParameterSet::default();
@@ -49,7 +86,16 @@ impl clap::Args for Settings {
             .action(ArgAction::SetTrue)
             .help("Short for --data-sample-strategy goss")
             .help_heading(HEADING);
-        command.args(own.flat_map(options)).arg(goss)
+        let file = Arg::new(PARAMS)
+            .long(PARAMS)
+            .value_name("FILE")
+            .value_parser(clap::value_parser!(PathBuf))
+            .help(
+                "File with training parameters: .json, .toml, or name = value lines as in LightGBM's .conf files; options \
+                 take precedence",
+            )
+            .help_heading(HEADING);
+        command.args(own.flat_map(options)).arg(goss).arg(file)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -73,6 +119,7 @@ impl FromArgMatches for Settings {
                 self.given.push(((*name).to_owned(), value));
             }
         }
+        self.file = matches.get_one::<PathBuf>(PARAMS).cloned();
         if matches.get_flag(GOSS) {
             self.given.push(("data_sample_strategy".to_owned(), GOSS.to_owned()));
         }
@@ -98,6 +145,9 @@ fn option(parameter: &'static HyperParameter, name: &'static str) -> Arg {
         ParameterKind::Integer | ParameterKind::OptionalInteger => "N",
         ParameterKind::Number => "X",
         ParameterKind::Flag => "BOOL",
+        ParameterKind::Numbers => "X,Y",
+        ParameterKind::Structured(Structure::Splits) => "FILE",
+        ParameterKind::Structured(_) => "LIST",
         _ => "NAME",
     };
     let arg = Arg::new(name)
@@ -105,7 +155,9 @@ fn option(parameter: &'static HyperParameter, name: &'static str) -> Arg {
         .value_name(value_name)
         .help(described(parameter))
         .help_heading(HEADING)
-        .allow_negative_numbers(true);
+        .allow_negative_numbers(true)
+        // `-1,0,1` is not a number.
+        .allow_hyphen_values(matches!(parameter.kind, ParameterKind::Structured(_)));
     // Accept `--learning_rate` too, as LightGBM's configuration files spell it.
     if name.contains('_') { arg.alias(name) } else { arg }
 }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use bitgrain::gbdt::train::{MetricValue, Round, Training};
-use bitgrain::gbdt::{Model, Trainer};
+use bitgrain::gbdt::train::{Dataset, MetricValue, Round, Training};
+use bitgrain::gbdt::{Model, Objective, Trainer};
 
 use super::data::{Source, TableFile};
 use super::settings::Settings;
@@ -24,37 +24,65 @@ pub(crate) struct TrainingRun {
     last: usize,
 }
 
-/// Bins the rows and trains the trees.
+/// Tables of a training, and the model that it continues from.
+pub(crate) struct TrainingData<'a> {
+    pub(crate) learned: &'a TableFile,
+    pub(crate) valid: Option<&'a TableFile>,
+    pub(crate) base: Option<&'a Model>,
+}
+
+/// Bins the rows and trains the trees. With `watch_train`, metrics are evaluated on the training rows as well.
 pub(crate) fn train(
     source: &Source,
     settings: &Settings,
-    learned: &TableFile,
-    valid: Option<&TableFile>,
-    base: Option<&Model>,
+    &TrainingData { learned, valid, base }: &TrainingData<'_>,
+    watch_train: bool,
 ) -> Result<TrainingRun, CliError> {
     let start = Instant::now();
     let mut data = learned.table.dataset(&settings.quantizer()?, base)?;
     let held = valid.map(|valid| valid.table.dataset_like(&data, base)).transpose()?;
-    let binning = start.elapsed();
+    let run = Run { objective: learned.table.objective()?, held: held.as_ref(), base, watch_train };
+    grow(source, settings, &mut data, run, start.elapsed())
+}
+
+/// Data and model of a training other than the training rows.
+pub(crate) struct Run<'a> {
+    pub(crate) objective: Box<dyn Objective>,
+    pub(crate) held: Option<&'a Dataset>,
+    pub(crate) base: Option<&'a Model>,
+    pub(crate) watch_train: bool,
+}
+
+/// Trains the trees on binned rows; `binning` is the time that binning took.
+pub(crate) fn grow(
+    source: &Source,
+    settings: &Settings,
+    data: &mut Dataset,
+    Run { objective, held, base, watch_train }: Run<'_>,
+    binning: Duration,
+) -> Result<TrainingRun, CliError> {
     let start = Instant::now();
-    let objective = learned.table.objective()?;
     let metrics = source.metrics(&*objective)?;
     let bar = RoundBar::new("training");
     interrupt::install();
-    let params = settings.params(Some(learned.table.objective_name()))?;
+    let params = settings.params(Some(&objective.name()))?;
     let rounds_wanted = params.n_estimators;
     let stops_early = params.early_stopping_rounds.is_some();
     let mut trainer = Trainer::new(params, objective);
     for metric in metrics {
         trainer = trainer.metric(metric);
     }
-    if let Some(held) = &held {
+    if let Some(held) = held {
         trainer = trainer.valid(held);
     }
     if let Some(model) = base {
         trainer = trainer.continue_from(model);
     }
-    let training = trainer.on_round(|round| show(&bar, round)).train(&mut data)?;
+    // Without validation data, metrics are evaluated on the training rows anyway.
+    if watch_train && held.is_some() {
+        trainer = trainer.watch_train();
+    }
+    let training = trainer.on_round(|round| show(&bar, round)).train(data)?;
     bar.finish();
     if interrupt::is_requested() {
         let rounds = training.history.len();

@@ -11,12 +11,14 @@ use bitgrain::nn::model::compare::{ModelComparison, Row, compare, progress_total
 use bitgrain::nn::model::convert::{FormatChoice, Recipe};
 use bitgrain::nn::model::plan::{self, Goal, PrecisionPlan};
 use bitgrain::nn::model::report::{Report, TradeOff, html};
+use bitgrain::nn::network::language::{LanguageModel, Perplexity, PerplexityOptions};
 
+use crate::cmd::language::{perplexity, read_text};
 use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::output::write_atomic;
 use crate::printable::printable;
-use crate::progress::Bar;
+use crate::progress::{Bar, RoundBar};
 use crate::table::Table;
 use crate::threads::on_threads;
 
@@ -26,6 +28,7 @@ use crate::threads::on_threads;
   bitgrain compare model.safetensors small.safetensors
   bitgrain compare f16.gguf q4.gguf --sort name
   bitgrain compare f16.gguf q4.gguf --report report.html
+  bitgrain compare f16.gguf q4.gguf --text wiki.test.raw --chunks 20 --report report.html
   bitgrain compare a.gguf b.gguf --json | jq .overall.cosine
 
 The exit code is 0 even if the models differ.")]
@@ -37,6 +40,13 @@ pub(crate) struct Args {
     /// HTML report to write, with charts; also measures other formats for the first model.
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
+    /// Text to run two language models on, UTF-8: adds the perplexity and the KL divergence of the second model's predictions
+    /// from those of the first. - reads standard input.
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// Maximum number of chunks of 512 tokens of --text [default: all].
+    #[arg(long, value_name = "N", requires = "text")]
+    chunks: Option<NonZeroUsize>,
     /// Sort order: largest relative error first, by name, or largest size in the second model first.
     #[arg(long, value_enum, default_value = "error")]
     sort: Sort,
@@ -63,14 +73,27 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
     let mut comparison = on_threads(args.threads, || compared(&first, &second))??;
     sort(&mut comparison.tensors, args.sort);
+    let predictions = match &args.text {
+        Some(text) => Some(on_threads(args.threads, || predict(args, text, [&first, &second]))??),
+        None => None,
+    };
     if let Some(path) = &args.report {
-        let page = on_threads(args.threads, || page(args, &first, &second, &comparison))?;
+        let rows = predictions.as_ref().map_or_else(Vec::new, perplexity::rows);
+        let page = on_threads(args.threads, || page(args, &first, &second, &comparison, &rows))?;
         write_atomic(path, page.as_bytes())?;
     }
     if args.json {
-        return Ok(writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?);
+        let mut report = serde_json::to_value(&comparison)?;
+        if let Some(found) = &predictions {
+            report["predictions"] = perplexity::measures(found);
+        }
+        return Ok(writeln!(out, "{report:#}")?);
     }
     write_text(&comparison, out)?;
+    if let Some(found) = &predictions {
+        writeln!(out, "\n{} predictions in {} chunks of the text:\n", found.predictions, found.chunks)?;
+        perplexity::write_measures(found, out)?;
+    }
     if let Some(path) = &args.report {
         writeln!(out, "\nwrote {}", printable(&path.display().to_string()))?;
     }
@@ -92,6 +115,22 @@ fn compared(first: &ModelFile, second: &ModelFile) -> Result<ModelComparison, Cl
         });
     }
     Ok(comparison)
+}
+
+/// Runs both models on a text.
+fn predict(args: &Args, text: &PathBuf, models: [&ModelFile; 2]) -> Result<Perplexity, CliError> {
+    let text = read_text(text)?;
+    let [reference, model] = models.map(|model| LanguageModel::load(model, None));
+    let (reference, model) = (reference?, model?);
+    let usual = PerplexityOptions::default();
+    let chunk = usual.chunk.min(model.decoder().longest()).min(reference.decoder().longest());
+    let options = PerplexityOptions { chunk, chunks: args.chunks.map(NonZeroUsize::get), ..usual };
+    let bar = RoundBar::of("predicting", "chunks");
+    let found = model.perplexity(&text, Some(&reference), options, |done, all, loss| {
+        bar.at(done, all, &format!("perplexity {:.4}", loss.exp()));
+    })?;
+    bar.finish();
+    Ok(found)
 }
 
 /// Fails early, before the comparison, if the report cannot be written.
@@ -119,7 +158,13 @@ fn sort(rows: &mut [Row], by: Sort) {
 }
 
 /// Returns the HTML report, with the trade-off between size and error of the first model in the second's container.
-fn page(args: &Args, first: &ModelFile, second: &ModelFile, comparison: &ModelComparison) -> String {
+fn page(
+    args: &Args,
+    first: &ModelFile,
+    second: &ModelFile,
+    comparison: &ModelComparison,
+    predictions: &[[String; 3]],
+) -> String {
     let candidates = plan::candidates(second.container());
     let planned = trade_off(first, second, &candidates);
     let curve = match &planned {
@@ -131,7 +176,7 @@ fn page(args: &Args, first: &ModelFile, second: &ModelFile, comparison: &ModelCo
     if one == other {
         (one, other) = (args.first.display().to_string(), args.second.display().to_string());
     }
-    html(&Report { first: &one, second: &other, comparison, curve })
+    html(&Report { first: &one, second: &other, comparison, curve, predictions })
 }
 
 /// Measures the trade-off curve of the first model, or returns the reason why it cannot be measured. The report is

@@ -23,7 +23,7 @@ use crate::threads::on_threads;
 /// Cross-validate: train on all folds but one, evaluate on that fold, and repeat for every fold.
 ///
 /// For classification, the folds are stratified: every fold has the same share of each class.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain cv houses.csv --target price
   bitgrain cv clicks.parquet --target clicked --folds 10 --metric auc,logloss
@@ -66,7 +66,9 @@ struct Spread {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let report = on_threads(args.threads, || measured(args))??;
+    let mut given = args.clone();
+    let threads = given.source.complete(given.settings.read_file()?)?;
+    let report = on_threads(args.threads.or(threads), || measured(&given))??;
     if args.json {
         return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?);
     }

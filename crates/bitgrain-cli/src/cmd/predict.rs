@@ -10,6 +10,7 @@ use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::predict::Predictor;
 use bitgrain::gbdt::table::{Column, ColumnData, FileFormat, Matrix, ReadOptions, StringColumn, Table, TableError};
 
+use crate::boost::data::read_table;
 use crate::error::CliError;
 use crate::threads::on_threads;
 
@@ -27,7 +28,7 @@ use crate::threads::on_threads;
 pub(crate) struct Args {
     /// Model file.
     model: PathBuf,
-    /// Table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm.
+    /// Table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm; - reads the standard input.
     #[arg(value_name = "DATA")]
     data: PathBuf,
     /// Output file: .csv, .tsv or .parquet [default: CSV on standard output].
@@ -90,7 +91,7 @@ fn predicted(args: &Args) -> Result<Table, CliError> {
 /// Reads the model's columns, with the precision in which the model compares values.
 fn read(args: &Args, model: &Model) -> Result<Matrix, CliError> {
     let options = ReadOptions { header: args.no_header.then_some(false), ..ReadOptions::for_model(model) };
-    Ok(Table::read_with(&args.data, &options)?.align(&model.schema())?)
+    Ok(read_table(&args.data, &options)?.align(&model.schema())?)
 }
 
 fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliError> {

@@ -1,15 +1,17 @@
-//! Chapter "boosting": trains trees on a small table at each gradient precision, then saves, loads and runs the model.
+//! Chapter "boosting": trains trees on a small table at each gradient precision, then saves, loads, runs and explains the
+//! model.
 
 use std::io;
 use std::time::Instant;
 
+use bitgrain::gbdt::explain::Explainer;
 use bitgrain::gbdt::feature::Quantizer;
 use bitgrain::gbdt::gradient::GradientPrecision;
 use bitgrain::gbdt::metric;
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective;
 use bitgrain::gbdt::predict::Predictor;
-use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Fold, StringColumn, Table as Data};
+use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Fold, Matrix, StringColumn, Table as Data};
 use bitgrain::gbdt::train::{Dataset, Params, Trainer, Training};
 use serde::Serialize;
 use serde_json::Value;
@@ -28,6 +30,9 @@ const ROWS: usize = 20_000;
 /// Fraction of the rows held out for validation.
 const HELD_BACK: f64 = 0.25;
 
+/// Number of held-out rows that are explained.
+const EXPLAINED: usize = 1000;
+
 const CITIES: [&str; 6] = ["Bergen", "Oslo", "Paris", "Rome", "Turin", "Vienna"];
 
 #[derive(Debug, Serialize)]
@@ -43,6 +48,14 @@ struct Boosting {
     /// Whether the loaded model makes bit-identical predictions.
     same_after_loading: bool,
     predictions_per_second: f64,
+    /// Features by descending mean magnitude of their SHAP values.
+    contributions: Vec<Contribution>,
+}
+
+#[derive(Debug, Serialize)]
+struct Contribution {
+    feature: String,
+    mean_absolute: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,7 +108,24 @@ fn run() -> Result<Box<dyn Report>, CliError> {
         trees: model.trees.len(),
         same_after_loading: before.iter().map(|p| p.to_bits()).eq(after.iter().map(|p| p.to_bits())),
         predictions_per_second,
+        contributions: explain(&loaded, held)?,
     }))
+}
+
+/// Returns the mean magnitude of the SHAP values of each feature, for the first held-out rows.
+fn explain(model: &Model, held: &Matrix) -> Result<Vec<Contribution>, CliError> {
+    let rows = held.select(&(0..held.n_rows().min(EXPLAINED)).collect::<Vec<_>>());
+    let explainer = Explainer::new(model)?;
+    let values = explainer.contributions(&rows.features()?)?;
+    #[expect(clippy::cast_precision_loss, reason = "row counts are far below 2^53")]
+    let count = rows.n_rows() as f64;
+    let mean =
+        |at: usize| values.iter().skip(at).step_by(explainer.n_values()).map(|value| value.abs()).sum::<f64>() / count;
+    let inputs = model.inputs.iter().enumerate();
+    let mut all: Vec<Contribution> =
+        inputs.map(|(at, input)| Contribution { feature: input.name.clone(), mean_absolute: mean(at) }).collect();
+    all.sort_by(|a, b| b.mean_absolute.total_cmp(&a.mean_absolute));
+    Ok(all)
 }
 
 /// Returns a synthetic table of visitors of a shop, some of whom buy something, and the number of its missing values.
@@ -173,7 +203,12 @@ impl Report for Boosting {
                 "The saved model has {} bytes; after loading, its predictions are {same}, at {:.0} rows per second.",
                 self.model_bytes, self.predictions_per_second
             )),
-            Block::text("To train on your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain"),
+            Block::chart("Mean magnitude of SHAP values", &self.contributions, |each| {
+                (each.feature.clone(), each.mean_absolute, format!("{:.3}", each.mean_absolute))
+            }),
+            Block::text(
+                "To train on your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain --report report.html",
+            ),
         ]
     }
 

@@ -3,8 +3,10 @@
 pub(crate) mod block;
 mod boosting;
 mod codec;
+mod language;
 mod networks;
 pub(crate) mod page;
+mod search;
 mod store;
 mod weights;
 
@@ -15,8 +17,15 @@ use block::Block;
 use crate::error::CliError;
 
 /// All chapters, in display order.
-pub(crate) const CHAPTERS: &[Chapter] =
-    &[codec::CHAPTER, weights::CHAPTER, networks::CHAPTER, boosting::CHAPTER, store::CHAPTER];
+pub(crate) const CHAPTERS: &[Chapter] = &[
+    codec::CHAPTER,
+    weights::CHAPTER,
+    networks::CHAPTER,
+    language::CHAPTER,
+    boosting::CHAPTER,
+    store::CHAPTER,
+    search::CHAPTER,
+];
 
 /// A demonstration of one part of Bitgrain.
 pub(crate) struct Chapter {

@@ -78,6 +78,19 @@ fn csv(path: &Path, columns: &[&str], classes: bool) {
     fs::write(path, text).expect("writable");
 }
 
+/// Writes queries of eight rows, as CSV and as libsvm.
+fn queries(csv: &Path, libsvm: &Path) {
+    let (mut table, mut sparse) = ("query,a,b,relevance\n".to_owned(), String::new());
+    for row in 0..240_usize {
+        let (query, a, b) = (row / 8, row * 7 % 11, row * 13 % 15);
+        let relevance = (a + b) / 7;
+        writeln!(table, "q{query},{a},{b},{relevance}").expect("in memory");
+        writeln!(sparse, "{relevance} qid:{query} 1:{a} 2:{b}").expect("in memory");
+    }
+    fs::write(csv, table).expect("writable");
+    fs::write(libsvm, sparse).expect("writable");
+}
+
 /// Writes a BERT model without blocks: embeddings and a layer norm.
 fn sentence_model(folder: &Path) {
     fs::create_dir_all(folder).expect("writable");
@@ -120,6 +133,7 @@ pub(crate) fn fill(folder: &Path) {
         fs::copy(at("model.safetensors"), at(name).join("model.safetensors")).expect("copied");
     }
     ["model.gguf", "in.gguf", "a.gguf", "b.gguf", "f16.gguf", "q4.gguf"].iter().for_each(|name| gguf(&at(name)));
+    queries(&at("search.csv"), &at("search.libsvm"));
     for (name, shape) in [
         ("mean.npy", &[64][..]),
         ("labels.npy", &[50]),
@@ -135,6 +149,8 @@ pub(crate) fn fill(folder: &Path) {
     {
         csv(&at(&format!("{name}.csv")), &["rooms", "area", target], false);
     }
+    fs::write(at("train.conf"), "# LightGBM\ntask = train\nnum_leaves = 7\n").expect("writable");
+    fs::write(at("top.json"), r#"{"feature": "area", "threshold": 0.5}"#).expect("writable");
     csv(&at("clicks.csv"), &["age", "clicked"], true);
     csv(&at("rows.csv"), &["x", "z", "c", "age", "rest"], false);
     importances(&at("imatrix.safetensors"));
@@ -187,6 +203,9 @@ fn stores(folder: &Path) {
     run(folder, "store put vectors.store #8 mean.npy");
     run(folder, "store put vectors.store original mean.npy");
     run(folder, "store put vectors.store tuned mean.npy");
+    run(folder, "embed all-MiniLM-L6-v2 --file lines.txt -o notes.npy");
+    run(folder, "store init notes.store");
+    run(folder, "store put notes.store lines notes.npy");
     run(folder, "store init sensors.store");
     run(folder, "store append sensors.store room readings.npy");
     ["tensors.store", "cache.store"].iter().for_each(|name| run(folder, &format!("store init {name}")));

@@ -95,7 +95,7 @@ pub(crate) fn gguf(path: &str) {
     let spec = |name: &str, dims: &[u64], kind| gguf::TensorSpec { name: name.to_owned(), dims: dims.to_vec(), kind };
     let specs = [
         spec("blk.0.attn_q.weight", &[32, 4], gguf::TensorType::F32),
-        spec("blk.0.attn_k.weight", &[256, 2], gguf::TensorType::IQ2_XS),
+        spec("blk.0.attn_k.weight", &[256, 2], gguf::TensorType::Q8_K),
     ];
     let mut writer = gguf::Writer::new(Vec::new(), &metadata, &specs).expect("a header");
     writer.write(&bytes(&values(128, 4))).expect("room");

@@ -3,4 +3,5 @@
 mod compare;
 mod embed;
 mod inspect;
+mod language;
 mod made;

@@ -1,6 +1,7 @@
 //! `bitgrain inspect`: contents of a model file or a table. Values are read only where they are shown.
 
 mod bars;
+mod bins;
 mod metadata;
 mod model;
 mod table;
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bitgrain::gbdt::model::{ImportError, LoadError, Model as TreeModel};
-use bitgrain::gbdt::table::{FileFormat, Table};
+use bitgrain::gbdt::table::{BinnedTable, FileFormat, Table};
 use bitgrain::nn::{ModelFile, ModelFileError, ModelTensor};
 
 use crate::error::CliError;
@@ -26,13 +27,17 @@ use crate::printable::printable;
   bitgrain inspect model.gguf 'blk.0.*'             only matching tensors
   bitgrain inspect weights.npz --json               JSON output
   bitgrain inspect houses.bitgrain                  trees and feature importances
-  bitgrain inspect data.csv                         column types, ranges and missing values")]
+  bitgrain inspect data.csv                         column types, ranges and missing values
+  bitgrain inspect table.bins --verify              bins of every feature, and all checksums")]
 pub(crate) struct Args {
     /// Model file (GGUF, safetensors, npy or npz), index of a sharded model, or folder; tree model (bitgrain, LightGBM
-    /// or XGBoost); or table (.csv, .tsv, .parquet, .libsvm or .svm).
+    /// or XGBoost); table (.csv, .tsv, .parquet, .libsvm or .svm); or binned table (.bins).
     file: PathBuf,
     /// Name of a tensor whose values to summarize, or a pattern with * or ? of the tensors to list.
     tensor: Option<String>,
+    /// Compare the checksums of all rows of a binned table.
+    #[arg(long)]
+    verify: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -43,6 +48,7 @@ enum Subject {
     Weights(ModelFile),
     Trees(TreeModel),
     Table(Table),
+    Bins(BinnedTable),
 }
 
 /// Detects the kind of a file from its name and contents.
@@ -51,6 +57,9 @@ fn open(path: &Path) -> Result<Subject, CliError> {
     if path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
         let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty");
         return Err(CliError::File { path: path.to_owned(), source });
+    }
+    if BinnedTable::detect(path) {
+        return Ok(Subject::Bins(BinnedTable::open(path)?));
     }
     if FileFormat::of_name(path).is_some() {
         return Ok(Subject::Table(Table::read(path)?));
@@ -75,6 +84,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     match open(&args.file)? {
         Subject::Weights(model) => weights(&model, args, out),
         Subject::Trees(model) => trees::show(&args.file, &model, args.json, out),
+        Subject::Bins(table) => bins::show(&table, args.verify, args.json, out),
         Subject::Table(table) => table::show(&args.file, &table, args.json, out),
     }
 }

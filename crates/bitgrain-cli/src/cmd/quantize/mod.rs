@@ -2,17 +2,20 @@
 
 mod request;
 mod show;
+mod study;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use bitgrain::codec::NonFinite;
 use bitgrain::codec::weight::{Calibration, WeightFormat};
 use bitgrain::files::same_file;
-use bitgrain::nn::model::convert::{Conversion, Granularity, Recipe, quantize};
+use bitgrain::nn::model::convert::{Conversion, Granularity, Mix, Recipe, Scheme, quantize, quantize_checkpoint};
+use bitgrain::nn::model::language;
 use bitgrain::nn::model::plan::{Goal, PrecisionPlan, plan};
-use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
+use bitgrain::nn::{Container, ImportanceMatrix, ModelFile, ModelFileError};
 
 use super::predict::check_output_path;
 use crate::error::CliError;
@@ -24,27 +27,48 @@ use crate::threads::on_threads;
 /// safetensors.
 ///
 /// Weight matrices are quantized. Integer tensors are kept, and so are vectors unless --keep names them. FORMAT is one
-/// of llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, or
-/// a dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64
+/// of llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4 iq4_xs iq3_s,
+/// iq2_xs with --imatrix), q4f32, or a dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64
 /// uint32 uint16 uint8 uint4 uint2 ternary binary). Blocks are byte-identical to llama.cpp's; dtypes are written to
 /// .safetensors.
+///
+/// Checkpoints of GPTQ, AWQ, FP8, compressed-tensors, ModelOpt, bitsandbytes and HQQ are dequantized as they are read. With
+/// --scheme, OUT is a folder that vLLM, SGLang and Transformers load.
+///
+/// A Hugging Face folder with a config.json becomes a GGUF file that llama.cpp runs, with its tensor names, hyperparameters
+/// and tokenizer: llama, mistral, qwen2, qwen3, qwen3moe, gemma3, phi3, smollm3, bert and nomic-bert.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
+  bitgrain quantize llama-folder/ llama.gguf --to Q4_K_M                   a Hugging Face folder for llama.cpp
+  bitgrain quantize llama.gguf llama-folder/                               and back
   bitgrain quantize llama-folder/ out.safetensors --to int4 --group 32 --calibrate mse
+  bitgrain quantize llama-folder/ llama-w4a16/ --scheme W4A16              for vLLM, SGLang and Transformers
+  bitgrain quantize llama-gptq/ llama.gguf --to Q4_K_M                     from GPTQ, AWQ, FP8, NVFP4, ...
   bitgrain quantize model.gguf small.gguf --to q4_k --keep 'output.weight=q6_k' --keep '*norm*'
   bitgrain quantize model.gguf fit.gguf --budget 60MB --plan plan.json     choose a format per tensor
-  bitgrain quantize model.gguf again.gguf --plan plan.json                 reuse a saved plan")]
+  bitgrain quantize model.gguf again.gguf --plan plan.json                 reuse a saved plan
+  bitgrain quantize llama-folder/ fit.gguf --budget 1GB --text calib.txt   weigh errors by what they change in predictions")]
 pub(crate) struct Args {
     /// Input model.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Output file: .gguf, .safetensors, or .safetensors.index.json for a sharded model.
+    /// Output file: .gguf, .safetensors, or .safetensors.index.json for a sharded model. A folder if the input is the GGUF
+    /// file of a language model: it becomes a Hugging Face folder.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format of the weight matrices.
-    #[arg(long, value_name = "FORMAT", value_parser = format_name, required_unless_present_any = ["budget", "max_rmse", "plan"])]
+    /// Format of the weight matrices, or a mix of llama.cpp (Q2_K_S, Q3_K_S, Q3_K_M, Q3_K_L, Q4_K_S, Q4_K_M, Q5_K_S, Q5_K_M;
+    /// mix:Q6_K and the like for mixes with the name of a format). Optional for a Hugging Face folder that becomes a GGUF
+    /// file, where matrices keep their dtype without it, and for a model that is split or merged.
+    #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     to: Option<String>,
+    /// Encoding of the linear layers as compressed-tensors, under llm-compressor's name: W4A16, W8A8, FP8_DYNAMIC, NVFP4A16
+    /// or MXFP4A16. IN is a Hugging Face folder and OUT another one.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["to", "budget", "max_rmse", "candidates", "plan", "scale"])]
+    scheme: Option<Scheme>,
+    /// Merge the LoRA adapter in this folder (PEFT) into the weights of IN before they are quantized.
+    #[arg(long, value_name = "FOLDER")]
+    lora: Option<PathBuf>,
     /// Granularity of the scales of dtypes [default: channel, or group below 8 bits].
     #[arg(long, value_enum, value_name = "WHICH")]
     scale: Option<Scale>,
@@ -62,6 +86,14 @@ pub(crate) struct Args {
     /// per tensor.
     #[arg(long, value_name = "FILE")]
     imatrix: Option<PathBuf>,
+    /// Text like those that a language model will see, UTF-8; - reads standard input. The model runs on it: importances weigh
+    /// errors as with --imatrix, which replaces them, a plan minimizes the change of the predictions, and the last eighth
+    /// of the text measures the perplexity and the KL divergence of the result.
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// Maximum number of chunks of 512 tokens of --text that importances are measured on.
+    #[arg(long, value_name = "N", requires = "text", default_value = "32")]
+    chunks: NonZeroUsize,
     /// Handling of NaN and infinite weights.
     #[arg(long, value_enum, value_name = "MODE", default_value = "reject")]
     non_finite: Policy,
@@ -72,13 +104,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "X", conflicts_with = "to")]
     max_rmse: Option<f64>,
     /// Formats that --budget and --max-rmse choose from.
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = format_name)]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = weight_format_name)]
     candidates: Vec<String>,
     /// Plan file: written with --budget or --max-rmse, otherwise read and applied.
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     plan: Option<PathBuf>,
-    /// Maximum size of a shard if OUT is .safetensors.index.json [default: 5GB].
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    /// Maximum size of a shard if OUT is .safetensors.index.json [default: 5GB], or of the files that a .gguf output is
+    /// split into, named OUT-00001-of-00003.gguf as by llama.cpp.
+    #[arg(long, visible_alias = "split", value_name = "SIZE", value_parser = size::parse)]
     shard_size: Option<u64>,
     /// Number of threads [default: all cores]; the result does not depend on it.
     #[arg(long, value_name = "N")]
@@ -115,7 +148,17 @@ impl From<Scale> for Granularity {
 /// Checks a format name without parsing it, because `int4/64` contradicts `--scale channel` and `int4`, although equal,
 /// does not.
 fn format_name(name: &str) -> Result<String, bitgrain::codec::CodecErr> {
-    name.parse::<WeightFormat>().map(|_| name.to_ascii_lowercase())
+    if Mix::from_name(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    weight_format_name(name)
+}
+
+fn weight_format_name(name: &str) -> Result<String, bitgrain::codec::CodecErr> {
+    match name.parse::<WeightFormat>()? {
+        format if format.is_encodable() => Ok(name.to_ascii_lowercase()),
+        format => Err(bitgrain::codec::CodecErr::DecodeOnly { format: format.name() }),
+    }
 }
 
 /// Handling of NaN and infinite weights.
@@ -129,6 +172,16 @@ enum Policy {
     Clamp,
 }
 
+impl From<Policy> for NonFinite {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::Reject => Self::Reject,
+            Policy::Zero => Self::Zero,
+            Policy::Clamp => Self::Clamp,
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let done = on_threads(args.threads, || convert(args))??;
     show::show(args, &done, out)
@@ -139,6 +192,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 struct Done {
     plan: Option<PrecisionPlan>,
     importance: Option<Covered>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<study::Findings>,
     #[serde(flatten)]
     conversion: Conversion,
 }
@@ -152,18 +207,22 @@ struct Covered {
 
 fn convert(args: &Args) -> Result<Done, CliError> {
     let request = request::Request::new(args)?;
-    let model = ModelFile::open(&args.input)?;
+    if let Some(scheme) = args.scheme {
+        return write_checkpoint(args, &request, scheme);
+    }
+    if request.exports() {
+        return export_folder(args, &request);
+    }
     let container = Container::of_output(&args.output)?;
+    let model = language::open_merged(&args.input, container, args.lora.as_deref())?;
+    request.require_format(&model)?;
     check_output_path(&args.output)?;
     ensure_plan_is_separate(args, &model)?;
     let mut recipe = request.recipe(&model)?;
-    recipe.non_finite = match args.non_finite {
-        Policy::Reject => NonFinite::Reject,
-        Policy::Zero => NonFinite::Zero,
-        Policy::Clamp => NonFinite::Clamp,
-    };
+    recipe.non_finite = args.non_finite.into();
     if let Some(most) = args.shard_size {
         recipe.shard_bytes = most;
+        recipe.split_gguf = container == Container::Gguf;
     }
     let goal = match (args.budget, args.max_rmse) {
         (Some(bytes), _) => Some(Goal::Budget(bytes)),
@@ -176,15 +235,22 @@ fn convert(args: &Args) -> Result<Done, CliError> {
         _ => None,
     };
     request.reject_unused_importance(&candidates, followed.as_ref())?;
+    let study = args.text.as_ref().map(|text| study::Study::new(&model, text, args.chunks.get())).transpose()?;
     recipe.importance = args.imatrix.as_ref().map(ImportanceMatrix::open).transpose()?;
+    let findings = study.as_ref().map(|study| study.prepare(&model, &mut recipe, args.budget.is_some())).transpose()?;
     let covered = recipe.importance.as_ref().map(|importance| (importance.covers(&model), importance.len()));
     if let (Some((0, _)), Some(file)) = (covered, &args.imatrix) {
         return Err(CliError::UselessImportance { path: file.clone() });
     }
+    if let Some(mix) = request.mix() {
+        recipe = recipe.with_mix(mix, &model)?;
+    }
+    let start = Instant::now();
     let plan = match goal {
         Some(goal) => Some(planned(&model, container, &candidates, goal, &recipe)?),
         None => followed,
     };
+    let seconds = start.elapsed().as_secs_f64();
     if let (Some(_), Some(plan), Some(file)) = (goal, &plan, &args.plan) {
         plan.save(file)?;
     }
@@ -195,7 +261,57 @@ fn convert(args: &Args) -> Result<Done, CliError> {
     let conversion = quantize(&model, &args.output, &recipe, &bar)?;
     bar.finish();
     let importance = covered.map(|(used, all)| Covered { used, all });
-    Ok(Done { plan, importance, conversion })
+    let mut text = None;
+    if let (Some(study), Some(mut findings)) = (study, findings) {
+        findings.seconds.plan = plan.as_ref().map(|_| seconds);
+        let first = conversion.files.first().unwrap_or(&args.output);
+        findings.measure(&study, &model, &ModelFile::open(first)?)?;
+        text = Some(findings);
+    }
+    Ok(Done { plan, importance, text, conversion })
+}
+
+/// Writes a Hugging Face folder with the layers in a scheme of compressed-tensors.
+fn write_checkpoint(args: &Args, request: &request::Request<'_>, scheme: Scheme) -> Result<Done, CliError> {
+    let format = request.scheme_format(scheme)?;
+    let model = language::open_merged(&args.input, Container::Safetensors, args.lora.as_deref())?;
+    let mut recipe = request.recipe(&model)?;
+    recipe.non_finite = args.non_finite.into();
+    if let Some(most) = args.shard_size {
+        recipe.shard_bytes = most;
+    }
+    recipe.importance = args.imatrix.as_ref().map(ImportanceMatrix::open).transpose()?;
+    let covered = recipe.importance.as_ref().map(|importance| (importance.covers(&model), importance.len()));
+    if let (Some((0, _)), Some(file)) = (covered, &args.imatrix) {
+        return Err(CliError::UselessImportance { path: file.clone() });
+    }
+    let bar = Bar::new(model.bytes(), "quantizing");
+    let conversion = quantize_checkpoint(&model, &args.output, (scheme, format), recipe, &bar)?;
+    bar.finish();
+    Ok(Done { plan: None, importance: covered.map(|(used, all)| Covered { used, all }), text: None, conversion })
+}
+
+/// Converts a GGUF language model to a Hugging Face folder.
+fn export_folder(args: &Args, request: &request::Request<'_>) -> Result<Done, CliError> {
+    if args.lora.is_some() {
+        return Err(CliError::Options {
+            problem: "--lora has no effect on the conversion to a Hugging Face folder".to_owned(),
+            fix: "add --scheme, or name an output that ends in .gguf or .safetensors",
+        });
+    }
+    let model = ModelFile::open(&args.input)?;
+    if model.container() != Container::Gguf {
+        return Err(ModelFileError::OutputName { path: args.output.clone() }.into());
+    }
+    let mut recipe = language::export_recipe(request.export_format()?);
+    recipe.non_finite = args.non_finite.into();
+    if let Some(most) = args.shard_size {
+        recipe.shard_bytes = most;
+    }
+    let bar = Bar::new(model.bytes(), "converting");
+    let conversion = language::export(model, &args.output, &recipe, &bar)?;
+    bar.finish();
+    Ok(Done { plan: None, importance: None, text: None, conversion })
 }
 
 /// Fails if the plan, which is written before the model, would overwrite an input or the output.

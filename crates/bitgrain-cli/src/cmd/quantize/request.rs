@@ -1,7 +1,11 @@
 //! `Request`: checked options of `bitgrain quantize`. An option that cannot be applied is an error; none is ignored.
 
+use std::path::Path;
+
 use bitgrain::codec::weight::WeightFormat;
-use bitgrain::nn::model::convert::{FormatChoice, FormatOptions, FormatOptionsError, Granularity, Recipe, Resolved};
+use bitgrain::nn::model::convert::{
+    FormatChoice, FormatOptions, FormatOptionsError, Granularity, Mix, Recipe, Resolved, Scheme, scheme_format,
+};
 use bitgrain::nn::model::plan::{PrecisionPlan, candidates};
 use bitgrain::nn::{Container, ModelFile};
 
@@ -16,6 +20,7 @@ pub(super) struct Request<'a> {
     args: &'a Args,
     settings: FormatOptions,
     to: Option<Resolved>,
+    mix: Option<Mix>,
     rules: Vec<(&'a str, Option<Resolved>)>,
 }
 
@@ -29,21 +34,83 @@ impl<'a> Request<'a> {
                 fix: "omit it or add one of them",
             });
         }
-        if args.shard_size.is_some() && !args.output.to_string_lossy().ends_with(INDEX) {
+        let shards = [INDEX, ".gguf"].iter().any(|ending| args.output.to_string_lossy().ends_with(ending));
+        if args.shard_size.is_some() && !shards && !is_folder(&args.output) {
             return Err(CliError::Options {
                 problem: format!("--shard-size has no effect on the output {}", args.output.display()),
-                fix: "omit it, or name the output NAME.safetensors.index.json",
+                fix: "omit it, or name the output NAME.gguf or NAME.safetensors.index.json",
             });
         }
         let scale = args.scale.map(Granularity::from);
         let settings = FormatOptions { scale, group: args.group, calibration: args.calibrate };
-        let to = args.to.as_ref().map(|name| settings.resolve(name)).transpose().map_err(contradiction)?;
+        if args.scheme.is_some() && !is_folder(&args.output) {
+            return Err(CliError::Options {
+                problem: format!("--scheme writes a folder, and {} is the name of a file", args.output.display()),
+                fix: "name a folder, which gets config.json, the weights and the tokenizer",
+            });
+        }
+        let mix = args.to.as_deref().and_then(Mix::from_name);
+        let format = args.to.as_ref().filter(|_| mix.is_none());
+        let to = format.map(|name| settings.resolve(name)).transpose().map_err(contradiction)?;
         let rules = args.keep.iter().map(|rule| keep_rule(settings, rule)).collect::<Result<_, _>>()?;
-        let request = Self { args, settings, to, rules };
-        if !planning {
+        let request = Self { args, settings, to, mix, rules };
+        if !planning && args.scheme.is_none() {
             request.reject_unused(&[])?;
         }
         Ok(request)
+    }
+
+    /// Returns the format of a scheme's weights. Fails if the options do not suit it.
+    pub(super) fn scheme_format(&self, scheme: Scheme) -> Result<WeightFormat, CliError> {
+        let format = scheme_format(scheme, &self.settings).map_err(contradiction)?;
+        if self.args.imatrix.is_some() && !format.uses_importance() {
+            return Err(CliError::Options {
+                problem: format!("--imatrix has no effect on {}", scheme.name()),
+                fix: "add --calibrate mse, or omit it",
+            });
+        }
+        Ok(format)
+    }
+
+    /// Returns whether the output is a folder.
+    pub(super) fn exports(&self) -> bool {
+        is_folder(&self.args.output)
+    }
+
+    /// Returns the format of a folder's weights, which must be a plain float. Fails if other options choose formats.
+    pub(super) fn export_format(&self) -> Result<Option<WeightFormat>, CliError> {
+        let Args { keep, imatrix, text, budget, max_rmse, plan, .. } = self.args;
+        let chosen = !keep.is_empty()
+            || imatrix.is_some()
+            || text.is_some()
+            || budget.is_some()
+            || max_rmse.is_some()
+            || plan.is_some();
+        let format = self.to.map(|to| to.format);
+        let float = format.is_none_or(|format| matches!(format.name(), "float16" | "bfloat16" | "float32"));
+        if chosen || !float || self.mix.is_some() {
+            return Err(CliError::Options {
+                problem: "a Hugging Face folder holds one float format".to_owned(),
+                fix: "use --to bfloat16, float16 or float32 and no other option that chooses formats",
+            });
+        }
+        Ok(format)
+    }
+
+    /// Fails without a format unless the command changes the model in another way: by converting it to GGUF's names, by
+    /// splitting it or by merging its shards.
+    pub(super) fn require_format(&self, model: &ModelFile) -> Result<(), CliError> {
+        let Args { to, budget, max_rmse, plan, shard_size, lora, .. } = self.args;
+        let chosen = to.is_some() || lora.is_some() || budget.is_some() || max_rmse.is_some() || plan.is_some();
+        // Only a converted model has GGUF metadata without being a GGUF file.
+        let converted = model.container() != Container::Gguf && !model.metadata().gguf.is_empty();
+        if chosen || converted || shard_size.is_some() || model.files().len() > 1 {
+            return Ok(());
+        }
+        Err(CliError::Options {
+            problem: "missing format".to_owned(),
+            fix: "add --to FORMAT, --budget SIZE, --max-rmse X or --plan FILE",
+        })
     }
 
     /// Returns the recipe for --to and --keep. Every --keep must apply to at least one tensor.
@@ -70,6 +137,11 @@ impl<'a> Request<'a> {
             recipe = recipe.rule(pattern, format.map_or(FormatChoice::Keep, |one| FormatChoice::To(one.format)));
         }
         Ok(recipe)
+    }
+
+    /// Returns the named mix, if --to names one.
+    pub(super) const fn mix(&self) -> Option<Mix> {
+        self.mix
     }
 
     /// Returns the formats that a plan chooses from, or none without planning.
@@ -108,7 +180,8 @@ impl<'a> Request<'a> {
         candidates: &[WeightFormat],
         followed: Option<&PrecisionPlan>,
     ) -> Result<(), CliError> {
-        if self.args.imatrix.is_none() {
+        // Some format of every mix uses importances.
+        if self.args.imatrix.is_none() || self.mix.is_some() {
             return Ok(());
         }
         let planned = followed.into_iter().flat_map(|plan| plan.formats.values().chain(plan.others.values()));
@@ -142,7 +215,7 @@ impl<'a> Request<'a> {
 /// Parses a pattern and the format of matching tensors; `None` keeps them unchanged.
 fn keep_rule(settings: FormatOptions, rule: &str) -> Result<(&str, Option<Resolved>), CliError> {
     let Some((pattern, name)) = rule.rsplit_once('=') else { return Ok((rule, None)) };
-    let name = super::format_name(name).map_err(|_| CliError::UnknownFormat { name: name.to_owned() })?;
+    let name = super::weight_format_name(name).map_err(|_| CliError::UnknownFormat { name: name.to_owned() })?;
     Ok((pattern, Some(settings.resolve_override(&name).map_err(contradiction)?)))
 }
 
@@ -162,5 +235,16 @@ fn contradiction(error: FormatOptionsError) -> CliError {
         },
         FormatOptionsError::Codec(source) => CliError::Codec(source),
         other => CliError::Options { problem: other.to_string(), fix },
+    }
+}
+
+/// Returns whether the output is a folder: an existing one, or a name without an extension. The extension of a file is
+/// never that of a folder.
+fn is_folder(output: &Path) -> bool {
+    let ending = output.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("gguf" | "safetensors" | "json") => false,
+        None => true,
+        Some(_) => output.is_dir() || output.to_string_lossy().ends_with(['/', '\\']),
     }
 }

@@ -6,7 +6,9 @@ use std::io::Write;
 use bitgrain::nn::model::convert::Conversion;
 use bitgrain::nn::model::plan::{Point, PrecisionPlan};
 
+use super::study::Findings;
 use super::{Args, Covered, Done};
+use crate::cmd::language::perplexity::write_measures;
 use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::printable::printable;
@@ -65,7 +67,35 @@ pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(),
             conversion.tensor_rmse, conversion.overall.cosine, conversion.overall.max_error
         )?;
     }
-    Ok(writeln!(out, "wrote {} ({})", args.output.display(), Size(conversion.file_bytes))?)
+    if let Some(findings) = &done.text {
+        write_findings(findings, done.plan.as_ref(), out)?;
+    }
+    // A split GGUF model has no file of the requested name.
+    let split = match &conversion.files[..] {
+        [first, rest @ ..] if !rest.is_empty() && !conversion.files.contains(&args.output) => Some((first, rest.len())),
+        _ => None,
+    };
+    let size = Size(conversion.file_bytes);
+    match split.filter(|_| !args.output.is_dir()) {
+        Some((first, more)) => writeln!(out, "wrote {} and {more} more files ({size})", first.display())?,
+        None => writeln!(out, "wrote {} ({size})", args.output.display())?,
+    }
+    Ok(())
+}
+
+/// Prints the measures of the result on the held-out part of the text.
+fn write_findings(findings: &Findings, plan: Option<&PrecisionPlan>, out: &mut impl Write) -> Result<(), CliError> {
+    let Some(result) = &findings.result else { return Ok(()) };
+    let (used, held_out) = (findings.tokens_used, findings.tokens_held_out);
+    writeln!(
+        out,
+        "\npredictions for the last {held_out} tokens of the text, after calibration on the first {used}:\n"
+    )?;
+    write_measures(result, out)?;
+    if let Some(expected) = plan.and_then(|plan| plan.expected_divergence) {
+        writeln!(out, "\nthe plan expected a KL divergence of {expected:.5}")?;
+    }
+    Ok(writeln!(out)?)
 }
 
 /// Prints the tensors that were not converted as requested, grouped by reason.
@@ -98,10 +128,12 @@ fn size_change(before: u64, after: u64) -> String {
 /// Prints the trade-off curve as bars, at most `LINES` of them, and marks the chosen point.
 fn write_curve(plan: &PrecisionPlan, out: &mut impl Write) -> Result<(), CliError> {
     const LINES: usize = 16;
-    writeln!(out, "size and relative RMS error of {} measured trade-offs:\n", plan.curve.len())?;
-    let worst = plan.curve.first().map_or(1.0, |point| point.relative_rmse).max(f64::MIN_POSITIVE);
+    let what = if plan.expected_divergence.is_some() { "expected KL divergence" } else { "relative RMS error" };
+    writeln!(out, "size and {what} of {} measured trade-offs:\n", plan.curve.len())?;
+    let worst = plan.curve.first().map_or(1.0, cost).max(f64::MIN_POSITIVE);
     let step = plan.curve.len().div_ceil(LINES).max(1);
-    let chosen = Point { bytes: plan.bytes, relative_rmse: plan.relative_rmse };
+    let PrecisionPlan { bytes, relative_rmse, expected_divergence, .. } = *plan;
+    let chosen = Point { bytes, relative_rmse, expected_divergence };
     let (mut waiting, last) = (true, plan.curve.len().saturating_sub(1));
     for (i, point) in plan.curve.iter().enumerate() {
         if waiting && point.bytes >= chosen.bytes {
@@ -118,10 +150,15 @@ fn write_curve(plan: &PrecisionPlan, out: &mut impl Write) -> Result<(), CliErro
     Ok(writeln!(out)?)
 }
 
+/// Returns the quantity that the plan minimizes.
+fn cost(point: &Point) -> f64 {
+    point.expected_divergence.unwrap_or(point.relative_rmse)
+}
+
 fn write_point(point: &Point, worst: f64, mark: &str, out: &mut impl Write) -> Result<(), CliError> {
     const WIDTH: f64 = 40.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the length of a bar")]
-    let bar = (point.relative_rmse / worst * WIDTH).round().min(WIDTH) as usize;
+    let bar = (cost(point) / worst * WIDTH).round().min(WIDTH) as usize;
     let size = Size(point.bytes).to_string();
-    Ok(writeln!(out, "{size:>10}  {:.5}  {}{mark}", point.relative_rmse, "#".repeat(bar))?)
+    Ok(writeln!(out, "{size:>10}  {:.5}  {}{mark}", cost(point), "#".repeat(bar))?)
 }

@@ -16,6 +16,7 @@ mod pin;
 mod put;
 mod rm;
 mod salvage;
+mod search;
 mod session;
 mod sink;
 mod source;
@@ -35,6 +36,7 @@ use crate::error::CliError;
   bitgrain store import vectors.store model.safetensors embeddings.npz
   bitgrain store put vectors.store mean mean.npy --max-error 0.01
   bitgrain store get vectors.store mean -o mean.npy
+  bitgrain store search vectors.store --query mean.npy --prefix tuned
   bitgrain store stat vectors.store
   bitgrain store tick vectors.store --dry-run
   bitgrain store verify vectors.store
@@ -51,6 +53,7 @@ enum Command {
     Init(init::Args),
     Put(put::Args),
     Get(get::Args),
+    Search(search::Args),
     Append(append::Args),
     Attach(attach::Args),
     Ls(ls::Args),
@@ -71,6 +74,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         Command::Init(args) => init::run(args, out),
         Command::Put(args) => put::run(args, out),
         Command::Get(args) => get::run(args, out),
+        Command::Search(args) => search::run(args, out),
         Command::Append(args) => append::run(args, out),
         Command::Attach(args) => attach::run(args, out),
         Command::Ls(args) => ls::run(args, out),
