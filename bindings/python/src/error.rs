@@ -18,6 +18,7 @@ import_exception!(bitgrain.errors, LockedError);
 import_exception!(bitgrain.errors, FormatError);
 import_exception!(bitgrain.errors, DamagedError);
 import_exception!(bitgrain.errors, InternalError);
+import_exception!(bitgrain.errors, WorkerError);
 
 /// A Python exception to raise. Each domain implements `From` for its errors, so that `?` converts them.
 #[derive(Debug)]

@@ -1,6 +1,11 @@
 """Synthetic data for several tests."""
 
 import os
+import signal
+
+# A process that a script starts in the background ignores Ctrl-C, which its children inherit.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before SciPy is imported: without this setting, scikit-learn skips its checks of array types.
 os.environ["SCIPY_ARRAY_API"] = "1"

@@ -19,7 +19,18 @@ DATA = bitgrain.Dataset(X, Y)
 VALID = DATA.like(X[:50], Y[:50])
 TABLE = {entry["name"]: entry for entry in _native.parameters()}
 TRAINING = [entry for entry in TABLE.values() if entry["stage"] == "training"]
-WORDS = {"growth": "depth", "data_sample_strategy": "goss", "gradient_precision": "pair8"}
+WORDS = {
+    "growth": "depth",
+    "data_sample_strategy": "goss",
+    "gradient_precision": "pair8",
+    "label_gain": [0, 1, 5],
+    "monotone_constraints": [1, 0, -1, 0],
+    "monotone_constraints_method": "intermediate",
+    "interaction_constraints": [[0, 1], [2]],
+    "feature_contri": [1.0, 0.5, 1.0, 2.0],
+    "cegb_penalty_feature_coupled": {"f0": 0.5},
+    "forced_splits": {"feature": 0, "threshold": 0.5},
+}
 
 
 def other(entry):
@@ -27,7 +38,7 @@ def other(entry):
     default = entry["default"]
     if entry["name"] in WORDS:
         return WORDS[entry["name"]]
-    return False if default is True else 0.5 if isinstance(default, float) else 5
+    return not default if isinstance(default, bool) else 0.5 if isinstance(default, float) else 5
 
 
 def grown(*arguments, **keywords):
@@ -48,6 +59,7 @@ def test_the_signatures_of_estimators_are_the_table(estimator):
     signature = {name: each.default for name, each in inspect.signature(estimator).parameters.items()}
     assert {name: signature.get(name, "missing") for name in wanted} == wanted
     own = {"objective", "class_weight", "categorical_features", "importance_type", "random_state", "n_jobs", "verbose"}
+    own |= {"scale_pos_weight", "validation_fraction", "warm_start"}
     assert set(signature) - set(wanted) <= own
     for name in signature:
         assert f"\n{name} : " in f"\n{estimator.__doc__}", name

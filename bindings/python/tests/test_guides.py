@@ -10,6 +10,7 @@ GUIDES = [
     ROOT / "README.md",
     ROOT / "bindings" / "python" / "README.md",
     *sorted((ROOT / "docs" / "guide").glob("python-*.md")),
+    ROOT / "docs" / "guide" / "rank.md",
     *sorted((ROOT / "docs" / "coming-from").glob("*.md")),
 ]
 

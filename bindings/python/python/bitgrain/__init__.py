@@ -1,7 +1,7 @@
 """Quantization engine for machine learning: boosted trees, weights and stored tensors.
 
-- Boosting: :class:`BitgrainClassifier`, :class:`BitgrainRegressor`, :class:`Dataset`, :func:`train`,
-  :func:`load_model`; see also :mod:`bitgrain.boosting`
+- Boosting: :class:`BitgrainClassifier`, :class:`BitgrainRegressor`, :class:`BitgrainRanker`, :class:`Dataset`,
+  :func:`train`, :func:`load_model`; see also :mod:`bitgrain.boosting`
 - Weights: :func:`quantize`, :class:`Network`, :mod:`layers`, :func:`open_model`, :func:`quantize_file`,
   :func:`compare_files`; see also :mod:`bitgrain.weights`
 - Tensor storage: :class:`TensorStore`; see also :mod:`bitgrain.store`
@@ -21,10 +21,11 @@ from bitgrain.weights import Network, compare_files, layers, open_model, quantiz
 
 if TYPE_CHECKING:
     from bitgrain import sklearn
-    from bitgrain.sklearn import BitgrainClassifier, BitgrainRegressor
+    from bitgrain.sklearn import BitgrainClassifier, BitgrainRanker, BitgrainRegressor
 
 __all__ = [
     "BitgrainClassifier",
+    "BitgrainRanker",
     "BitgrainRegressor",
     "Dataset",
     "Error",
@@ -45,7 +46,7 @@ __all__ = [
     "weights",
 ]
 
-_ESTIMATORS = ("BitgrainClassifier", "BitgrainRegressor")
+_ESTIMATORS = ("BitgrainClassifier", "BitgrainRanker", "BitgrainRegressor")
 
 
 def _has_sklearn() -> bool:

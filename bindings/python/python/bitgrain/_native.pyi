@@ -19,6 +19,18 @@ def _panic(message: str, *, on_worker: bool = False) -> NoReturn: ...
 #: of features.
 _Features: TypeAlias = NDArray[Any] | Columns | tuple[NDArray[np.uintp], NDArray[np.uint32], NDArray[np.float32], int]
 
+#: Number of rows of each query as uint64, the query of each row as int64, or its name.
+_Queries: TypeAlias = NDArray[np.uint64] | NDArray[np.int64] | Sequence[str | None]
+
+def query_folds(queries: _Queries, rows: int, folds: int, seed: int) -> NDArray[np.uintp]: ...
+def query_metric(
+    metric: str,
+    targets: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    queries: _Queries,
+    weights: NDArray[np.float32] | None = None,
+) -> float: ...
+
 @final
 class Columns:
     @property
@@ -37,6 +49,24 @@ class Columns:
         n_jobs: int | None = None,
     ) -> Columns: ...
 
+def bin_rows(
+    rows: Sequence[str | os.PathLike[str]] | Callable[[], Any],
+    output: str | os.PathLike[str],
+    *,
+    target: str,
+    weight: str | None = None,
+    group: str | None = None,
+    position: str | None = None,
+    categorical: Sequence[str] = ...,
+    ignore: Sequence[str] = ...,
+    objective: str | None = None,
+    balanced: bool = False,
+    settings: dict[str, Any] | None = None,
+    append: bool = False,
+    on_progress: Callable[[str, int, int | None], Any] | None = None,
+    n_jobs: int | None = None,
+) -> None: ...
+
 @final
 class BinnedData:
     def __new__(
@@ -45,15 +75,38 @@ class BinnedData:
         targets: NDArray[np.float32] | NDArray[np.float64],
         weights: NDArray[np.float32] | None = None,
         *,
+        queries: _Queries | None = None,
+        positions: NDArray[np.uint32] | None = None,
         names: list[str] | None = None,
         categories: list[list[str] | None] | None = None,
         classes: list[str] | None = None,
         class_weights: str | Sequence[float] | None = None,
+        init_scores: NDArray[np.float64] | None = None,
         settings: dict[str, Any] | None = None,
         like: BinnedData | None = None,
         base: Booster | None = None,
         n_jobs: int | None = None,
     ) -> BinnedData: ...
+    @staticmethod
+    def shard(
+        group: Any,
+        features: _Features | None,
+        targets: NDArray[np.float32] | NDArray[np.float64],
+        weights: NDArray[np.float32] | None = None,
+        *,
+        queries: _Queries | None = None,
+        names: list[str] | None = None,
+        categories: list[list[str] | None] | None = None,
+        classes: list[str] | None = None,
+        settings: dict[str, Any] | None = None,
+        base: Booster | None = None,
+        n_jobs: int | None = None,
+    ) -> BinnedData: ...
+    def without_rows(self) -> BinnedData: ...
+    @staticmethod
+    def open(
+        path: str | os.PathLike[str], *, mapped: bool = False, memory: int | None = None, n_jobs: int | None = None
+    ) -> tuple[BinnedData, list[str], str]: ...
     @property
     def shape(self) -> tuple[int, int]: ...
     @property
@@ -62,12 +115,15 @@ class BinnedData:
     def categories(self) -> list[list[str] | None]: ...
     def objective(self, name: str | None = None) -> tuple[str, int]: ...
     @property
+    def group(self) -> NDArray[np.uint64] | None: ...
+    @property
     def bytes_per_row(self) -> int: ...
     @property
     def n_bins(self) -> int: ...
     @property
     def targets(self) -> NDArray[np.float32]: ...
     def cuts(self, feature: int) -> NDArray[np.float64]: ...
+    def rows(self, rows: NDArray[np.uintp]) -> BinnedData: ...
 
 @final
 class Booster:
@@ -75,11 +131,19 @@ class Booster:
     def from_bytes(bytes: bytes) -> Booster: ...
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Booster: ...
-    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None: ...
+    def export(self, format: str) -> bytes: ...
+    def tree_arrays(self) -> list[dict[str, NDArray[Any]]]: ...
     def to_bytes(self) -> bytes: ...
     def to_json(self) -> str: ...
     def predict(
-        self, features: _Features, kind: str = "prediction", *, rounds: int | None = None, n_jobs: int | None = None
+        self,
+        features: _Features,
+        kind: str = "prediction",
+        *,
+        start: int = 0,
+        rounds: int | None = None,
+        n_jobs: int | None = None,
     ) -> NDArray[Any]: ...
     def explain(
         self,
@@ -87,11 +151,48 @@ class Booster:
         *,
         interactions: bool = False,
         background: _Features | None = None,
+        start: int = 0,
         rounds: int | None = None,
         n_jobs: int | None = None,
     ) -> NDArray[np.float64]: ...
+    def feature_index(self, name: str) -> int: ...
+    def partial_dependence(
+        self,
+        features: _Features,
+        of: list[int],
+        *,
+        values: list[list[float]] | None = None,
+        grid_size: int,
+        percentiles: tuple[float, float],
+        raw: bool = False,
+        individual: bool = False,
+        centered: bool = False,
+        n_jobs: int | None = None,
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64], NDArray[np.float64] | None]: ...
+    def permutation_importance(
+        self,
+        features: _Features,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float32] | None = None,
+        *,
+        metric: Any = None,
+        repeats: int = 5,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> tuple[str, float, NDArray[np.float64]]: ...
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        train: tuple[_Features, NDArray[np.float64], NDArray[np.float32] | None],
+        valid: tuple[_Features, NDArray[np.float64], NDArray[np.float32] | None] | None = None,
+        *,
+        title: str,
+        curves: list[tuple[str, str, list[float]]],
+        best_round: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
     def importance(self, kind: str) -> NDArray[np.float64]: ...
-    def truncated(self, rounds: int) -> Booster: ...
+    def truncated(self, rounds: int | None = None, start: int = 0) -> Booster: ...
     def annotated(self, classes: list[str] | None = None, metadata: dict[str, str] | None = None) -> Booster: ...
     @property
     def names(self) -> list[str]: ...
@@ -123,6 +224,15 @@ class Booster:
     def wide(self) -> bool: ...
 
 def match_columns(names: list[str], columns: list[str], named: bool) -> list[int]: ...
+def describe_metrics(objective: str, metrics: Sequence[str] | None = None) -> list[tuple[str, bool]]: ...
+def evaluate_metric(
+    objective: str,
+    metric: str,
+    targets: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    weights: NDArray[np.float32] | None = None,
+    queries: _Queries | None = None,
+) -> float: ...
 def infer_objective(name: str | None, classes: int) -> tuple[str, int]: ...
 def objective_kind(name: str) -> str: ...
 def parameters() -> list[dict[str, Any]]: ...
@@ -136,10 +246,13 @@ def train(
     *,
     valid: Sequence[tuple[str, BinnedData]] | None = None,
     watch_train: str | None = None,
-    on_round: Callable[[int, int, list[tuple[str, str, float]]], bool] | None = None,
+    stop_on: tuple[int, int] = ...,
+    on_round: Callable[[int, int, list[tuple[str, str, float]]], Any] | None = None,
+    checkpoint: Booster | None = None,
     metadata: dict[str, str] | None = None,
     keep: bool = True,
     n_jobs: int | None = None,
+    group: Any = None,
 ) -> tuple[Booster, list[tuple[str, str, list[float]]], int | None, str, bool]: ...
 def cross_validate(
     data: BinnedData,
@@ -283,6 +396,7 @@ class WeightModel:
     def parts(self, name: str) -> tuple[_Bytes, NDArray[np.float32], _Bytes]: ...
     def quantized(self, name: str) -> WeightTensor: ...
     def stats(self, name: str) -> dict[str, Any]: ...
+    def merged(self, adapter: str) -> WeightModel: ...
     def convert(self, path: str, orders: dict[str, Any], notify: _Notify = None) -> dict[str, Any]: ...
     def compare(self, other: WeightModel, notify: _Notify = None) -> WeightComparison: ...
 
@@ -300,6 +414,33 @@ class WeightEncoder:
     def encode(self, sentences: Sequence[str], notify: Callable[[int], None] | None = None) -> NDArray[np.float32]: ...
     def tokens(self, text: str) -> list[int]: ...
     def about(self) -> tuple[int, int, int]: ...
+
+@final
+class WeightLanguageModel:
+    @staticmethod
+    def open(path: str, context: int | None = None) -> WeightLanguageModel: ...
+    def about(self) -> tuple[str, int, int, int]: ...
+    def encode(self, text: str, control: bool) -> list[int]: ...
+    def chat(self, text: str, system: str | None = None) -> list[int]: ...
+    def decode(self, tokens: Sequence[int]) -> str: ...
+    def logits(self, tokens: Sequence[int]) -> NDArray[np.float32]: ...
+    def generate(
+        self,
+        prompt: Sequence[int],
+        max_tokens: int,
+        sampling: tuple[float, int, float, float, float, int],
+        cache: str,
+        notify: Callable[[str], object] | None = None,
+    ) -> tuple[str, list[int], str]: ...
+    def perplexity(
+        self,
+        text: str,
+        reference: WeightLanguageModel | None,
+        chunk: int,
+        chunks: int | None,
+        cache: str,
+    ) -> dict[str, Any]: ...
+    def importances(self, text: str, path: str, chunk: int, chunks: int | None, output: bool) -> int: ...
 
 def weight_formats() -> list[tuple[str, str, float, int]]: ...
 def weight_format(
@@ -353,6 +494,7 @@ class Store:
     def sync_to(self, path: str | os.PathLike[str]) -> dict[str, Any]: ...
     def flush(self) -> None: ...
     def recovery(self) -> dict[str, Any]: ...
+    def search(self, queries: _Array, k: int, settings: dict[str, Any]) -> list[dict[str, Any]]: ...
     def snapshot(self) -> StoreSnapshot: ...
     def batch(self) -> StoreBatch: ...
 

@@ -24,6 +24,7 @@ __all__ = [
     "NotFoundError",
     "RefusedFileError",
     "TrainingInterrupted",
+    "WorkerError",
 ]
 
 
@@ -36,6 +37,21 @@ class Error(Exception):
 
 class InputError(Error, ValueError):
     """An unusable value, shape or setting."""
+
+
+class WorkerError(Error, RuntimeError):
+    """A worker of a distributed training failed or was lost; raised on every worker."""
+
+    # Set on instances by __init__.
+    __slots__ = ("rank", "reason")
+
+    def __init__(self, message: str, rank: int | None = None, reason: str | None = None) -> None:
+        super().__init__(message, rank, reason)
+        self.rank = rank
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class DTypeError(Error, TypeError):

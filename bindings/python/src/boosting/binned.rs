@@ -1,17 +1,24 @@
 //! Binned features and their targets.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use bitgrain::gbdt::Groups;
+use bitgrain::gbdt::distributed::{self, Shard};
 use bitgrain::gbdt::feature::{FeatureKind, Quantizer, Schema};
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective::{ClassWeights, class_weights};
+use bitgrain::gbdt::table::{BinnedTable, BinnedTableError};
 use bitgrain::gbdt::train::{Dataset, Targets};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use super::booster::Booster;
 use super::columns::Categories;
+use super::group::PythonGroup;
+use super::groups::Queries;
+use super::objective::FirstRaised;
 use super::pool::{self, Jobs};
 use super::settings::Settings;
 use super::source::Source;
@@ -45,8 +52,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 impl BinnedData {
     #[new]
     #[pyo3(signature = (
-        features, targets, weights=None, *, names=None, categories=None, classes=None, class_weights=None, settings=None,
-        like=None, base=None, n_jobs=None,
+        features, targets, weights=None, *, queries=None, positions=None, names=None, categories=None, classes=None,
+        class_weights=None, init_scores=None, settings=None, like=None, base=None, n_jobs=None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn new(
@@ -54,10 +61,13 @@ impl BinnedData {
         features: Source<'_>,
         targets: TargetArray<'_>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
+        queries: Option<Queries<'_>>,
+        positions: Option<PyReadonlyArray1<'_, u32>>,
         names: Option<Vec<String>>,
         categories: Option<Categories>,
         classes: Option<Vec<String>>,
         class_weights: Option<OfClasses>,
+        init_scores: Option<PyReadonlyArray1<'_, f64>>,
         settings: Option<Settings>,
         like: Option<&Bound<'_, Self>>,
         base: Option<&Bound<'_, Booster>>,
@@ -70,6 +80,13 @@ impl BinnedData {
             weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose().map_err(PyErr::from)?;
         let weights =
             class_weights.map_or(Ok(weights.clone()), |of_classes| of_classes.weigh(&targets.rounded(), weights))?;
+        let mut groups = queries.map(|queries| queries.groups(n_rows)).transpose()?;
+        if let Some(positions) = positions {
+            let positions = positions.as_slice().map_err(PyErr::from)?;
+            groups = groups.map(|groups| groups.with_positions(positions)).transpose()?;
+        }
+        let scores =
+            init_scores.map(|scores| scores.as_slice().map(<[f64]>::to_vec)).transpose().map_err(PyErr::from)?;
         let base =
             base.map(|base| Arc::clone(&base.get().model)).or_else(|| like.and_then(|like| like.get().base.clone()));
         let quantizer = settings.map_or_else(|| Ok(Quantizer::default()), |settings| settings.quantizer())?;
@@ -84,12 +101,116 @@ impl BinnedData {
                 Some(like) => like.like(&raw, targets, weights)?,
                 None => Dataset::new(&raw, targets, weights, &quantizer)?.with_classes(classes.unwrap_or_default()),
             };
-            match &base {
-                Some(model) => data.start_from(model, &raw),
-                None => Ok(data),
+            let data = match groups {
+                Some(groups) => data.with_groups(groups)?,
+                None => data,
+            };
+            match (&base, scores) {
+                (Some(model), None) => data.start_from(model, &raw),
+                (_, Some(scores)) => data.with_init_scores(scores),
+                (None, None) => Ok(data),
             }
         })??;
         Ok(Self { data: Mutex::new(State::Here(Arc::new(data))), returned: Condvar::new(), schema, n_rows, base })
+    }
+
+    /// Returns a subset of the rows, in the given order. The rows of a query must stay adjacent.
+    fn rows(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, usize>) -> Result<Self> {
+        let rows = rows.as_slice().map_err(PyErr::from)?;
+        if let Some(row) = rows.iter().find(|row| **row >= self.n_rows) {
+            let n_rows = self.n_rows;
+            return Err(Raised::input(format!("row {row} (0-based) is out of range: the data has {n_rows} rows")));
+        }
+        let data = self.shared(py)?;
+        let subset = py.detach(|| data.rows(rows));
+        let (schema, n_rows, base) = (Arc::clone(&self.schema), rows.len(), self.base.clone());
+        Ok(Self { data: Mutex::new(State::Here(Arc::new(subset))), returned: Condvar::new(), schema, n_rows, base })
+    }
+
+    /// Bins the rows of a worker like all rows at once; `features` is `None` without rows.
+    #[staticmethod]
+    #[pyo3(signature = (
+        group, features, targets, weights=None, *, queries=None, names=None, categories=None, classes=None,
+        settings=None, base=None, n_jobs=None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn shard(
+        py: Python<'_>,
+        group: &Bound<'_, PyAny>,
+        features: Option<Source<'_>>,
+        targets: TargetArray<'_>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        queries: Option<Queries<'_>>,
+        names: Option<Vec<String>>,
+        categories: Option<Categories>,
+        classes: Option<Vec<String>>,
+        settings: Option<Settings>,
+        base: Option<&Bound<'_, Booster>>,
+        n_jobs: Option<Jobs>,
+    ) -> Result<Self> {
+        let group = PythonGroup::new(group, FirstRaised::default())?;
+        let raw = features.as_ref().map(Source::features).transpose()?;
+        let raw = match raw {
+            Some(raw) => {
+                let schema = schema(names, categories, raw.n_features())?;
+                Some(raw.with_schema(Arc::new(schema))?)
+            }
+            None => None,
+        };
+        let shard = match &raw {
+            Some(raw) => {
+                let weights = weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose();
+                Shard::new(raw, targets.copy()?, weights.map_err(PyErr::from)?)
+            }
+            None => Shard::empty(),
+        };
+        let shard = shard.with_classes(classes.unwrap_or_default());
+        let n_rows = raw.as_ref().map_or(0, bitgrain::gbdt::Features::n_rows);
+        let shard = match queries.filter(|_| raw.is_some()) {
+            Some(queries) => shard.with_groups(queries.groups(n_rows)?),
+            None => shard,
+        };
+        let base = base.map(|base| Arc::clone(&base.get().model));
+        let quantizer = settings.map_or_else(|| Ok(Quantizer::default()), |settings| settings.quantizer())?;
+        let data = pool::alone(py, n_jobs, || {
+            let data = distributed::dataset(&group, shard, &quantizer)?;
+            match (&base, &raw) {
+                (Some(model), Some(raw)) => data.start_from(model, raw),
+                (Some(_), None) => Ok(data.start_without_rows()),
+                (None, _) => Ok(data),
+            }
+        })??;
+        let schema = Arc::clone(data.schema());
+        Ok(Self { data: Mutex::new(State::Here(Arc::new(data))), returned: Condvar::new(), schema, n_rows, base })
+    }
+
+    /// Returns validation data without rows, for a worker that lacks them.
+    fn without_rows(&self, py: Python<'_>) -> Result<Self> {
+        let data = self.shared(py)?.without_rows();
+        let (schema, base) = (Arc::clone(&self.schema), self.base.clone());
+        Ok(Self { data: Mutex::new(State::Here(Arc::new(data))), returned: Condvar::new(), schema, n_rows: 0, base })
+    }
+
+    /// Opens a binned table; returns its data, the class labels and the objective. With `mapped`, the bins stay in the
+    /// file; `memory` is the maximum resident memory of the process in bytes.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, mapped=false, memory=None, n_jobs=None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        mapped: bool,
+        memory: Option<usize>,
+        n_jobs: Option<Jobs>,
+    ) -> Result<(Self, Vec<String>, String)> {
+        let opened = pool::detached(py, n_jobs, || {
+            let table = BinnedTable::open(&path)?;
+            let data = if mapped { table.dataset_mapped(memory) } else { table.dataset() }?;
+            Ok::<_, BinnedTableError>((data, table.metadata().classes.clone(), table.metadata().objective.clone()))
+        });
+        let (data, classes, objective) = opened??;
+        let (schema, n_rows) = (Arc::clone(data.schema()), data.n_rows());
+        let data = Mutex::new(State::Here(Arc::new(data)));
+        Ok((Self { data, returned: Condvar::new(), schema, n_rows, base: None }, classes, objective))
     }
 
     /// Returns the numbers of rows and features.
@@ -117,6 +238,14 @@ impl BinnedData {
     fn objective(&self, py: Python<'_>, name: Option<&str>) -> Result<(String, usize)> {
         let objective = self.shared(py)?.objective(name)?;
         Ok((objective.name(), objective.n_outputs()))
+    }
+
+    /// Returns the number of rows of each query, if there are queries.
+    #[getter]
+    fn group<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyArray1<u64>>>> {
+        let data = self.shared(py)?;
+        let sizes = |groups: &Groups| -> Vec<u64> { groups.ranges().map(|rows| rows.len() as u64).collect() };
+        Ok(data.groups().map(|groups| sizes(groups).into_pyarray(py)))
     }
 
     /// Returns the size of a row's bins in bytes.

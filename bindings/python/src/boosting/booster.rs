@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use bitgrain::gbdt::explain::{ExplainError, Explainer};
 use bitgrain::gbdt::feature::Features;
-use bitgrain::gbdt::model::{Comparison, Importance, InputKind, Model};
+use bitgrain::gbdt::model::{Comparison, Importance, InputKind, Model, ModelFormat, TreeArrays};
 use bitgrain::gbdt::predict::{PredictError, Predictor};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use super::columns::Categories;
 use super::pool::{self, Jobs};
@@ -29,11 +29,15 @@ impl Booster {
         let predictor = Predictor::new(&model)?;
         Ok(Self { model: Arc::new(model), predictor })
     }
+
+    fn sliced(&self, start: usize, rounds: Option<usize>) -> Model {
+        self.model.slice(start..rounds.map_or(usize::MAX, |rounds| start.saturating_add(rounds)))
+    }
 }
 
 #[pymethods]
 impl Booster {
-    /// Reads a model file: bitgrain's own format, LightGBM's text format, or XGBoost's JSON or UBJSON.
+    /// Reads a model file: bitgrain's own format or its JSON, LightGBM's text format, or XGBoost's JSON or UBJSON.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> Result<Self> {
         py.detach(|| Self::new(Model::import(bytes)?))
@@ -44,8 +48,18 @@ impl Booster {
         py.detach(|| Self::new(Model::load(path)?))
     }
 
-    fn save(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
-        py.detach(|| Ok(self.model.save(path)?))
+    /// Writes the model in a format, or in the one that the file extension selects.
+    #[pyo3(signature = (path, format=None))]
+    fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> Result<()> {
+        let format = format.map(str::parse).transpose()?.unwrap_or_else(|| ModelFormat::of_path(&path));
+        py.detach(|| Ok(self.model.save_as(path, format)?))
+    }
+
+    /// Returns the bytes of the model in a format.
+    fn export<'py>(&self, py: Python<'py>, format: &str) -> Result<Bound<'py, PyBytes>> {
+        let format: ModelFormat = format.parse()?;
+        let bytes = py.detach(|| self.model.export(format))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
@@ -57,18 +71,41 @@ impl Booster {
         py.detach(|| self.model.to_json())
     }
 
+    /// Returns the nodes of each tree as arrays by name, as shap stores trees.
+    fn tree_arrays<'py>(&self, py: Python<'py>) -> Result<Vec<Bound<'py, PyDict>>> {
+        let trees = py.detach(|| self.model.tree_arrays())?;
+        let convert = |tree: TreeArrays| {
+            let arrays = PyDict::new(py);
+            arrays.set_item("children_left", tree.left.into_pyarray(py))?;
+            arrays.set_item("children_right", tree.right.into_pyarray(py))?;
+            arrays.set_item("children_default", tree.missing.into_pyarray(py))?;
+            arrays.set_item("features", tree.features.into_pyarray(py))?;
+            arrays.set_item("thresholds", tree.thresholds.into_pyarray(py))?;
+            arrays.set_item("values", tree.values.into_pyarray(py))?;
+            arrays.set_item("node_sample_weight", tree.weights.into_pyarray(py))?;
+            Ok(arrays)
+        };
+        trees.into_iter().map(convert).collect()
+    }
+
     /// Predicts by `kind`: `prediction` (after the link), `raw` (before the link), `probability` of each class, index
-    /// of the most probable `class`, or `leaf` index in each tree; with the first `rounds` rounds if given.
-    #[pyo3(signature = (features, kind="prediction", *, rounds=None, n_jobs=None))]
+    /// of the most probable `class`, or `leaf` index in each tree; with `rounds` rounds from the 0-based round `start` on
+    /// if given.
+    #[pyo3(signature = (features, kind="prediction", *, start=0, rounds=None, n_jobs=None))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         features: Source<'py>,
         kind: &str,
+        start: usize,
         rounds: Option<usize>,
         n_jobs: Option<Jobs>,
     ) -> Result<Bound<'py, PyAny>> {
-        let fewer = rounds.map(|rounds| self.predictor.clone().with_rounds(rounds));
+        let fewer = match (start, rounds) {
+            (0, None) => None,
+            (0, Some(rounds)) => Some(self.predictor.clone().with_rounds(rounds)),
+            _ => Some(Predictor::new(&self.sliced(start, rounds))?),
+        };
         let predictor = fewer.as_ref().unwrap_or(&self.predictor);
         let work = Work { py, n_jobs, features: &features, small: predictor.is_small(features.n_rows()) };
         let outputs = predictor.n_outputs();
@@ -112,17 +149,19 @@ impl Booster {
 
     /// Returns SHAP values: one value per feature and the expected score, or a square matrix of `interactions`, for each
     /// row and output. Interventional if `background` rows are given, otherwise path-dependent.
-    #[pyo3(signature = (features, *, interactions=false, background=None, rounds=None, n_jobs=None))]
+    #[pyo3(signature = (features, *, interactions=false, background=None, start=0, rounds=None, n_jobs=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         features: Source<'py>,
         interactions: bool,
         background: Option<Source<'py>>,
+        start: usize,
         rounds: Option<usize>,
         n_jobs: Option<Jobs>,
     ) -> Result<Bound<'py, PyAny>> {
-        let fewer = rounds.map(|rounds| self.model.truncated(rounds));
+        let fewer = (start > 0 || rounds.is_some()).then(|| self.sliced(start, rounds));
         let model = fewer.as_ref().unwrap_or(&self.model);
         let rows = features.features()?;
         let background = background.as_ref().map(Source::features).transpose()?;
@@ -152,9 +191,11 @@ impl Booster {
         Ok(self.model.feature_importance(importance).into_pyarray(py))
     }
 
-    /// Returns the model of the first `rounds` rounds.
-    fn truncated(&self, rounds: usize) -> Result<Self> {
-        Self::new(self.model.truncated(rounds))
+    /// Returns the model of `rounds` rounds, or of all, from the 0-based round `start` on. Base scores belong to the first
+    /// round.
+    #[pyo3(signature = (rounds=None, start=0))]
+    fn truncated(&self, rounds: Option<usize>, start: usize) -> Result<Self> {
+        Self::new(self.sliced(start, rounds))
     }
 
     /// Returns the same model with further metadata and, if given, other class labels.

@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 use bitgrain::gbdt::feature::{FeatureError, Features, Schema};
+use bitgrain::gbdt::table::{BlockColumn, Column, ColumnData, StringColumn, Table, TableError};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use rayon::prelude::*;
@@ -39,7 +40,7 @@ impl Columns {
     /// `wide` reads numbers as f64 instead of f32.
     #[staticmethod]
     #[pyo3(signature = (table, *, names=None, categories=None, wide=false, n_jobs=None))]
-    fn read(
+    pub(super) fn read(
         py: Python<'_>,
         table: AnyRecordBatch,
         names: Option<Vec<String>>,
@@ -91,9 +92,42 @@ impl Columns {
         }
     }
 
+    /// Returns the name of each column, and whether it holds strings.
+    pub(super) fn block_columns(&self) -> impl Iterator<Item = BlockColumn> {
+        let column = |(name, categories): (&String, &Option<Vec<String>>)| BlockColumn {
+            name: name.clone(),
+            strings: categories.is_some(),
+        };
+        self.names.iter().zip(&self.categories).map(column)
+    }
+
+    /// Converts the columns to a table.
+    pub(super) fn into_table(self) -> std::result::Result<Table, TableError> {
+        let Self { cells, n_rows, names, categories } = self;
+        let mut columns = Vec::with_capacity(names.len());
+        for (at, (name, categories)) in names.into_iter().zip(categories).enumerate() {
+            let rows = at * n_rows..(at + 1) * n_rows;
+            let data = match (&cells, categories) {
+                (Cells::F32(values), None) => ColumnData::F32(values[rows].to_vec()),
+                (Cells::F64(values), None) => ColumnData::F64(values[rows].to_vec()),
+                (Cells::F32(values), Some(labels)) => strings(values[rows].iter().map(|&code| code.into()), labels),
+                (Cells::F64(values), Some(labels)) => strings(values[rows].iter().copied(), labels),
+            };
+            columns.push(Column { name, data });
+        }
+        Table::new(columns)
+    }
+
     pub(super) fn n_rows(&self) -> usize {
         self.n_rows
     }
+}
+
+/// Returns strings given by their codes; NaN is missing.
+fn strings(codes: impl Iterator<Item = f64>, labels: Vec<String>) -> ColumnData {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "codes below 2^24, or NaN")]
+    let code = |code: f64| if code.is_nan() { StringColumn::MISSING } else { code as u32 };
+    ColumnData::Strings(StringColumn { codes: codes.map(code).collect(), labels })
 }
 
 /// A column to read.

@@ -1,15 +1,19 @@
 //! Conversion of boosting errors to exceptions.
 
+use bitgrain::gbdt::distributed::CommunicationError;
 use bitgrain::gbdt::explain::ExplainError;
 use bitgrain::gbdt::feature::{ColumnMismatch, FeatureError};
 use bitgrain::gbdt::metric::MetricError;
-use bitgrain::gbdt::model::{FileError, ImportError, LoadError, ModelError, SaveError};
+use bitgrain::gbdt::model::{ExportError, FileError, ImportError, LoadError, ModelError, SaveError};
 use bitgrain::gbdt::objective::ObjectiveError;
-use bitgrain::gbdt::predict::PredictError;
+use bitgrain::gbdt::predict::{ImportanceError, PredictError};
+use bitgrain::gbdt::report::ReportError;
 use bitgrain::gbdt::train::TrainError;
 
+use pyo3::PyErr;
+
 use super::columns::ColumnError;
-use crate::error::{self, Raised};
+use crate::error::{self, Raised, WorkerError};
 
 impl From<TrainError> for Raised {
     fn from(error: TrainError) -> Self {
@@ -17,7 +21,20 @@ impl From<TrainError> for Raised {
             TrainError::OtherCuts => {
                 Self::input("the validation data is binned differently from the training data; use data.like(X, y)")
             }
+            TrainError::Communication(error) => error.into(),
             error => Self::input(error),
+        }
+    }
+}
+
+impl From<CommunicationError> for Raised {
+    fn from(error: CommunicationError) -> Self {
+        match &error {
+            CommunicationError::Mismatch { .. } => Self::input(error),
+            CommunicationError::Worker { rank, message } => {
+                PyErr::new::<WorkerError, _>((error.to_string(), *rank, message.clone())).into()
+            }
+            _ => Self::new::<WorkerError>(error),
         }
     }
 }
@@ -48,6 +65,18 @@ impl From<PredictError> for Raised {
 
 impl From<ExplainError> for Raised {
     fn from(error: ExplainError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<ImportanceError> for Raised {
+    fn from(error: ImportanceError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<ReportError> for Raised {
+    fn from(error: ReportError) -> Self {
         Self::input(error)
     }
 }
@@ -104,11 +133,21 @@ impl From<LoadError> for Raised {
     }
 }
 
+impl From<ExportError> for Raised {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Unsupported { .. } => Self::new::<error::FormatError>(error),
+            error => Self::input(error),
+        }
+    }
+}
+
 impl From<SaveError> for Raised {
     fn from(error: SaveError) -> Self {
         match error {
             SaveError::Io { path, source } => Self::file(path, &source),
             SaveError::Model(error) => error.into(),
+            SaveError::Export(error) => error.into(),
             _ => Self::new::<error::FileError>(error),
         }
     }

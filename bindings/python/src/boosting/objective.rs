@@ -21,6 +21,11 @@ impl FirstRaised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
+    /// Returns the exception as text: its type and message.
+    pub(super) fn text(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
+    }
+
     pub(super) fn is_set(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -46,13 +51,14 @@ pub(crate) fn infer_objective(name: Option<&str>, classes: usize) -> Result<(Str
     Ok((objective.name(), objective.n_outputs()))
 }
 
-/// Returns the task of an objective: `regression`, `binary` or `multiclass`.
+/// Returns the task of an objective: `regression`, `binary`, `multiclass` or `ranking`.
 #[pyfunction]
 pub(crate) fn objective_kind(name: &str) -> Result<&'static str> {
     Ok(match kind_of(name)? {
         ObjectiveKind::Regression => "regression",
         ObjectiveKind::Binary => "binary",
         ObjectiveKind::Multiclass => "multiclass",
+        ObjectiveKind::Ranking => "ranking",
     })
 }
 

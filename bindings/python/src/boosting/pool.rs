@@ -146,6 +146,14 @@ pub(super) fn detached<T: Send>(py: Python<'_>, n_jobs: Option<Jobs>, work: impl
     Ok(py.detach(|| pool.install(work)))
 }
 
+/// Runs `work`, which waits for other workers, on a separate pool without the GIL: some of the workers may be threads of
+/// this process, and waiting in a pool that they share could take its last thread.
+pub(super) fn alone<T: Send>(py: Python<'_>, n_jobs: Option<Jobs>, work: impl FnOnce() -> T + Send) -> Result<T> {
+    let own = Own::new(threads(n_jobs)?)?;
+    let pool = own.pool()?;
+    Ok(py.detach(|| pool.install(work)))
+}
+
 /// Exception raised by a signal handler.
 pub(super) struct Signal {
     pub(super) error: PyErr,

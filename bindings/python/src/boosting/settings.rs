@@ -31,9 +31,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Settings {
         let mut given = ParameterSet::default();
         for (name, object) in object.cast::<PyDict>()?.iter() {
             let name: String = name.extract()?;
-            let value = value(&object)?;
             // Types are checked here, because the engine would parse the string "5" as a number.
             let parameter = find(&name).map_err(Raised::from)?;
+            let value = match (parameter.kind, object.extract::<Vec<f64>>()) {
+                (ParameterKind::Numbers, Ok(numbers)) => {
+                    ParameterValue::String(numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+                }
+                _ => value(&name, &object)?,
+            };
             if let (
                 ParameterValue::String(_),
                 ParameterKind::Integer | ParameterKind::OptionalInteger | ParameterKind::Flag,
@@ -56,10 +61,16 @@ impl From<ParameterError> for Raised {
     }
 }
 
-/// Converts an object to a parameter value; other types than numbers and strings are represented by their `repr`.
-fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
+/// Converts an object to a parameter value; other types than numbers and strings are represented by JSON if the
+/// parameter is structured, and by their `repr` otherwise.
+fn value(name: &str, object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if object.is_none() {
         return Ok(ParameterValue::Unset);
+    }
+    if find(name).is_ok_and(|parameter| matches!(parameter.kind, ParameterKind::Structured(_)))
+        && let Some(text) = structured(object)?
+    {
+        return Ok(ParameterValue::String(text));
     }
     if let Ok(flag) = object.extract::<bool>() {
         return Ok(ParameterValue::Flag(flag));
@@ -77,6 +88,55 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     Ok(ParameterValue::String(object.repr()?.to_string_lossy().into_owned()))
 }
 
+/// Converts a path to a string, and a list, a dictionary or an array to JSON; `None` for other types.
+fn structured(object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if object.cast::<PyString>().is_ok() {
+        return Ok(None);
+    }
+    if object.hasattr("__fspath__")? {
+        return object.call_method0("__fspath__")?.extract().map(Some);
+    }
+    if object.hasattr("__iter__")? { json(object, 0).map(Some) } else { Ok(None) }
+}
+
+/// Levels of nested lists and dictionaries; the engine's JSON parser has the same limit.
+const MAX_LEVELS: usize = 128;
+
+/// Converts nested lists and dictionaries to JSON. Unlike Python's `json`, it accepts NumPy arrays and scalars, and sets.
+fn json(object: &Bound<'_, PyAny>, level: usize) -> PyResult<String> {
+    if level > MAX_LEVELS {
+        return Err(Raised::input(format!("a value has more than {MAX_LEVELS} levels; nest fewer")).into());
+    }
+    let quoted = |text: &Bound<'_, PyAny>| object.py().import("json")?.call_method1("dumps", (text,))?.extract();
+    if let Ok(dict) = object.cast::<PyDict>() {
+        let pair = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            Ok(format!("{}:{}", quoted(key.str()?.as_any())?, json(&value, level + 1)?))
+        };
+        let pairs: PyResult<Vec<String>> = dict.iter().map(pair).collect();
+        return Ok(format!("{{{}}}", pairs?.join(",")));
+    }
+    if object.cast::<PyString>().is_ok() {
+        return quoted(object);
+    }
+    if let Ok(items) = object.try_iter() {
+        let items: PyResult<Vec<String>> = items.map(|item| json(&item?, level + 1)).collect();
+        return Ok(format!("[{}]", items?.join(",")));
+    }
+    if object.is_none() {
+        return Ok("null".to_owned());
+    }
+    if let Ok(flag) = object.extract::<bool>() {
+        return Ok(flag.to_string());
+    }
+    if let Ok(integer) = object.extract::<i128>() {
+        return Ok(integer.to_string());
+    }
+    match object.extract::<f64>() {
+        Ok(number) => Ok(format!("{number:?}")),
+        Err(_) => quoted(object.repr()?.as_any()),
+    }
+}
+
 /// Returns the parameters of a dictionary by canonical name, with the objects as given. Two names of one parameter
 /// must agree; ranges are not checked. `objective` is the objective if it is given elsewhere.
 #[pyfunction]
@@ -88,7 +148,8 @@ pub(crate) fn resolve_parameters<'py>(
     let mut names = ParameterSet::default();
     let resolved = PyDict::new(given.py());
     for (name, object) in given.iter() {
-        let parameter = names.insert(&name.extract::<String>()?, value(&object)?)?;
+        let name = name.extract::<String>()?;
+        let parameter = names.insert(&name, value(&name, &object)?)?;
         if !resolved.contains(parameter.name)? {
             resolved.set_item(parameter.name, object)?;
         }

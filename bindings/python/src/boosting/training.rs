@@ -6,13 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain::gbdt::metric::{Metric, default_for};
-use bitgrain::gbdt::train::{CrossValidation, EvalSet, MetricValue, Round, TrainError, Trainer};
+use bitgrain::gbdt::model::Model;
+use bitgrain::gbdt::train::{
+    Checkpoint, CrossValidation, EvalSet, MetricValue, Params, Round, StopOn, TrainError, Trainer,
+};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use super::binned::{BinnedData, Lent};
 use super::booster::Booster;
+use super::group::PythonGroup;
 use super::metric::metric;
 use super::objective::{FirstRaised, objective};
 use super::pool::{self, Jobs, Signal};
@@ -31,10 +35,14 @@ type Folds = (Vec<(String, Vec<f64>)>, Vec<usize>);
 /// Trains a model. Validation data is named, and early stopping uses the first dataset; `watch_train` is the name of
 /// the training data if it is to be evaluated. With `keep`, the data can be used again: training works on the bins in
 /// place, or on a copy of them if Python code runs during the training, which may use the data.
+///
+/// `stop_on` is the index of the validation dataset and that of the metric that early stopping uses. `on_round` is called
+/// with the index of a round, the number of rounds and the metrics. It returns whether to stop, a dictionary with all
+/// parameters of the next rounds, or a string to be called again as `on_round.model(booster)` with the model so far.
 #[pyfunction]
 #[pyo3(signature = (
-    data, settings, objective, metrics, *, valid=None, watch_train=None, on_round=None, metadata=None, keep=true,
-    n_jobs=None,
+    data, settings, objective, metrics, *, valid=None, watch_train=None, stop_on=(0, 0), on_round=None,
+    checkpoint=None, metadata=None, keep=true, n_jobs=None, group=None,
 ))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
 pub(crate) fn train(
@@ -45,16 +53,22 @@ pub(crate) fn train(
     metrics: Option<Vec<Bound<'_, PyAny>>>,
     valid: Option<Vec<(String, Bound<'_, BinnedData>)>>,
     watch_train: Option<String>,
+    stop_on: (usize, usize),
     on_round: Option<Py<PyAny>>,
+    checkpoint: Option<&Bound<'_, Booster>>,
     metadata: Option<BTreeMap<String, String>>,
     keep: bool,
     n_jobs: Option<Jobs>,
+    group: Option<&Bound<'_, PyAny>>,
 ) -> Result<Trained> {
     let raised = FirstRaised::default();
+    let group = group.map(|group| PythonGroup::new(group, raised.clone())).transpose()?;
     let params = settings.params()?;
     let are_names = |metrics: &Vec<Bound<'_, PyAny>>| metrics.iter().all(|metric| metric.is_instance_of::<PyString>());
-    let runs_alone =
-        on_round.is_none() && objective.is_instance_of::<PyString>() && metrics.as_ref().is_none_or(are_names);
+    let runs_alone = group.is_none()
+        && on_round.is_none()
+        && objective.is_instance_of::<PyString>()
+        && metrics.as_ref().is_none_or(are_names);
     let objective = self::objective(objective, &raised)?;
     let (valid, watches) = (valid.unwrap_or_default(), watch_train.is_some());
     let metrics: Vec<Box<dyn Metric>> = match metrics {
@@ -63,6 +77,9 @@ pub(crate) fn train(
         None => Vec::new(),
     };
     let base = data.get().base().cloned();
+    let checkpoint = checkpoint.map(|checkpoint| Checkpoint::from_model(Model::clone(&checkpoint.get().model)));
+    let checkpoint = checkpoint.transpose()?;
+    let changes = Mutex::new(None);
     let shared = |(_, valid): &(String, Bound<'_, BinnedData>)| valid.get().shared(py);
     let shared = valid.iter().map(shared).collect::<Result<Vec<_>>>()?;
     let called = Names { train: watch_train, valid: valid.into_iter().map(|(name, _)| name).collect() };
@@ -90,10 +107,20 @@ pub(crate) fn train(
         if watches {
             trainer = trainer.watch_train();
         }
-        if let Some(base) = &base {
+        if let Some(checkpoint) = &checkpoint {
+            trainer = trainer.resume(checkpoint);
+        } else if let Some(base) = &base {
             trainer = trainer.continue_from(base);
         }
-        trainer.on_round(|round| tell(on_round.as_ref(), &called, round, &stop, &raised)).train(own)
+        let taken = || changes.lock().unwrap_or_else(PoisonError::into_inner).take();
+        trainer = trainer.before_round(|_, params| taken().into_iter().for_each(|changed| *params = changed));
+        let (valid, metric) = stop_on;
+        let trainer = trainer.stop_on(StopOn { valid, metric });
+        let trainer = match &group {
+            Some(group) => trainer.distributed(group),
+            None => trainer,
+        };
+        trainer.on_round(|round| tell(on_round.as_ref(), &called, round, &stop, &raised, &changes)).train(own)
     })?;
     let training = finished(training, &raised)?;
     let interrupted = interrupted(py, signal)?;
@@ -134,7 +161,7 @@ pub(crate) fn cross_validate(
         };
         let trainer = metrics.into_iter().fold(Trainer::new(params.clone(), objective), Trainer::metric);
         let (stop, raised) = (Arc::clone(&stop), raised.clone());
-        Ok(trainer.on_round(move |round| tell(None, &Names::default(), round, &stop, &raised)))
+        Ok(trainer.on_round(move |round| tell(None, &Names::default(), round, &stop, &raised, &Mutex::default())))
     };
     let own = data.get().shared(py)?;
     // Created here, where the GIL is held; more folds than rows are rejected below.
@@ -172,19 +199,33 @@ impl Names {
     }
 }
 
-/// Calls the callback after a round and returns whether the callback or a signal requests a stop.
+/// Calls the callback after a round and returns whether the callback or a signal requests a stop. Parameters for the
+/// next rounds are stored in `changes`.
 fn tell(
     on_round: Option<&Py<PyAny>>,
     called: &Names,
     round: &Round<'_>,
     stop: &AtomicBool,
     raised: &FirstRaised,
+    changes: &Mutex<Option<Params>>,
 ) -> ControlFlow<()> {
     let told = on_round.map_or(Ok(false), |call| {
         Python::attach(|py| {
             let of = |metric: &MetricValue| (called.of(metric.data), metric.name.clone(), metric.value);
             let metrics: Vec<_> = round.metrics.iter().map(of).collect();
-            call.bind(py).call1((round.index, round.total, metrics))?.is_truthy()
+            let call = call.bind(py);
+            let mut answer = call.call1((round.index, round.total, metrics))?;
+            while answer.is_instance_of::<PyString>() {
+                let checkpoint = answer.extract::<String>()? == "checkpoint";
+                let model = if checkpoint { round.checkpoint().to_model() } else { round.model() };
+                answer = call.call_method1("model", (Booster::new(model)?,))?;
+            }
+            if answer.is_instance_of::<PyDict>() {
+                let params = answer.extract::<Settings>()?.params()?;
+                *changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(params);
+                return Ok(false);
+            }
+            answer.is_truthy()
         })
     });
     let wants_end = told.unwrap_or_else(|error| {
@@ -194,11 +235,12 @@ fn tell(
     if wants_end || stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// Returns the outcome, or the exception that a callable raised.
+/// Returns the outcome, or the exception that a callable raised. An error that all workers have is the same on all.
 fn finished<T>(outcome: std::result::Result<T, TrainError>, raised: &FirstRaised) -> Result<T> {
-    match raised.take() {
-        Some(error) => Err(error.into()),
-        None => Ok(outcome?),
+    match (raised.take(), outcome) {
+        (_, Err(TrainError::Communication(error))) => Err(error.into()),
+        (Some(error), _) => Err(error.into()),
+        (None, outcome) => Ok(outcome?),
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `settings.rs` | conversion of settings |
 //! | `recipe.rs` | conversion of reconstructions |
 //! | `values.rs` | conversion of values to arrays |
+//! | `search.rs` | conversion of searches |
 //! | `report.rs` | conversion of metadata and reports |
 //! | `error.rs` | conversion of errors to exceptions |
 
@@ -25,6 +26,7 @@ mod moves;
 mod reading;
 mod recipe;
 mod report;
+mod search;
 mod settings;
 mod snapshot;
 mod tensor_store;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bitgrain::store::reconstruct::Reconstruction;
 use bitgrain::store::{CompactOptions, StoreError, TensorStore};
-use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray2, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::batch::StoreBatch;
@@ -15,6 +15,7 @@ use super::id::Id;
 use super::reading::reading;
 use super::recipe::Recipe;
 use super::report::{Compacted, Cost, Counts, FrameFacts, Known, Planned, Recovered, Synced, Ticked, Verified};
+use super::search::{Answers, SearchSettings};
 use super::settings::{OpenSettings, PutSettings, dependents, tier};
 use super::snapshot::StoreSnapshot;
 use super::values::{Frames, Read, Stacked, tensor};
@@ -158,6 +159,23 @@ impl Store {
 
     fn recovery(&self, py: Python<'_>) -> Result<Recovered> {
         self.handle.with(py, |store| Ok(store.recovery().clone().into()))
+    }
+
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        queries: PyReadonlyArray2<'py, f32>,
+        k: usize,
+        settings: SearchSettings,
+    ) -> Result<Vec<Answers<'py>>> {
+        let options = settings.options()?;
+        let (count, columns) = (queries.shape()[0], queries.shape()[1]);
+        let values = queries.as_slice().map_err(PyErr::from)?;
+        // Queries without values are empty slices, which the store rejects.
+        let query = |i: usize| &values[i * columns..(i + 1) * columns];
+        let queries: Vec<&[f32]> = (0..count).map(query).collect();
+        let results = self.handle.with(py, |store| Ok(store.search(&queries, k, &options)?))?;
+        Ok(results.into_iter().map(|result| Answers::new(py, result)).collect())
     }
 
     fn snapshot(&self, py: Python<'_>) -> Result<StoreSnapshot> {

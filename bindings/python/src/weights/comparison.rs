@@ -91,7 +91,7 @@ impl WeightComparison {
                 Some(plan) => TradeOff::Measured { plan, candidates: &formats },
                 None => TradeOff::Missing("not requested"),
             };
-            Ok(html(&Report { first, second, comparison: &self.comparison, curve }))
+            Ok(html(&Report { first, second, comparison: &self.comparison, curve, predictions: &[] }))
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use bitgrain::codec::weight::WeightFormat;
-use bitgrain::nn::model::convert::{Conversion, FormatChoice, Recipe, quantize};
+use bitgrain::nn::model::convert::{
+    Conversion, FormatChoice, FormatOptions, Recipe, Scheme, quantize, quantize_checkpoint, scheme_format,
+};
 use bitgrain::nn::model::plan::{self, Goal, PrecisionPlan, candidates};
 use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
 use pyo3::prelude::*;
@@ -32,6 +34,10 @@ pub(crate) struct Orders {
     importance: Option<PathBuf>,
     non_finite: String,
     shard_bytes: Option<u64>,
+    /// Name of a scheme of compressed-tensors; the output is then a folder.
+    scheme: Option<String>,
+    group: Option<usize>,
+    calibrate: Option<String>,
 }
 
 impl Orders {
@@ -87,8 +93,12 @@ pub(super) fn convert<'py>(
     orders: &Orders,
     notify: Option<&Bound<'py, PyAny>>,
 ) -> Result<Bound<'py, PyDict>> {
-    let container = Container::of_output(&path)?;
     let mut recipe = orders.recipe(model)?;
+    if let Some(scheme) = &orders.scheme {
+        let done = watched(py, model.bytes(), notify, |watch| in_scheme(model, &path, scheme, orders, recipe, watch))?;
+        return Ok(as_dict(py, None, &done)?);
+    }
+    let container = Container::of_output(&path)?;
     let formats = match &orders.candidates[..] {
         [] => candidates(container),
         names => names.iter().map(|name| parse(name)).collect::<Result<_>>()?,
@@ -108,6 +118,29 @@ pub(super) fn convert<'py>(
         Ok((planned, done))
     })?;
     Ok(as_dict(py, planned.as_ref(), &done)?)
+}
+
+/// Writes a folder in a scheme of compressed-tensors.
+fn in_scheme(
+    model: &ModelFile,
+    folder: &Path,
+    scheme: &str,
+    orders: &Orders,
+    mut recipe: Recipe,
+    watch: &Watch,
+) -> Result<Conversion> {
+    let scheme: Scheme = scheme.parse().map_err(Raised::input)?;
+    let calibration = orders.calibrate.as_ref().map(|how| how.parse()).transpose()?;
+    let options = FormatOptions { scale: None, group: orders.group, calibration };
+    let format = scheme_format(scheme, &options).map_err(Raised::input)?;
+    if let Some(file) = &orders.importance {
+        if !format.uses_importance() {
+            let name = scheme.name();
+            return Err(Raised::input(format!("importance has no effect on {name}; pass calibrate='mse', or omit it")));
+        }
+        recipe.importance = Some(importance(file, model)?);
+    }
+    Ok(quantize_checkpoint(model, folder, (scheme, format), recipe, watch)?)
 }
 
 fn importance(file: &Path, model: &ModelFile) -> Result<ImportanceMatrix> {

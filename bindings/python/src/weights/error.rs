@@ -8,6 +8,7 @@ use bitgrain::formats::WriteError;
 use bitgrain::nn::ModelFileError;
 use bitgrain::nn::network::NetworkError;
 use bitgrain::nn::network::embed::EmbedError;
+use bitgrain::nn::network::language::LanguageError;
 use bitgrain::nn::network::save::NetworkFileError as SavedError;
 use bitgrain::nn::network::weights::WeightsError;
 
@@ -73,6 +74,10 @@ impl From<ModelFileError> for Raised {
             | ModelFileError::Npy { .. }
             | ModelFileError::Npz { .. }
             | ModelFileError::Note { .. }
+            | ModelFileError::Split { .. }
+            | ModelFileError::Language(_)
+            | ModelFileError::Checkpoint(_)
+            | ModelFileError::Adapter(_)
             | ModelFileError::Plan { .. } => Self::new::<FormatError>(error),
             ModelFileError::NoTensor { .. } => Self::new::<NotFoundError>(error),
             ModelFileError::Unreadable { .. } => Self::new::<DTypeError>(error),
@@ -107,6 +112,21 @@ impl From<EmbedError> for Raised {
             EmbedError::Model(source) => source.into(),
             EmbedError::Network(source) => source.into(),
             other => Self::new::<FormatError>(other),
+        }
+    }
+}
+
+impl From<LanguageError> for Raised {
+    fn from(error: LanguageError) -> Self {
+        match error {
+            LanguageError::Io { path, source } => file(&path, &source),
+            LanguageError::Model(source) => source.into(),
+            LanguageError::NotGguf { .. }
+            | LanguageError::Architecture { .. }
+            | LanguageError::MissingKey { .. }
+            | LanguageError::Key { .. }
+            | LanguageError::TensorShape { .. } => Self::new::<FormatError>(error),
+            other => Self::input(other),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! | `network`, `training` | networks that run in any format |
 //! | `model`, `conversion`, `comparison` | model files: reading, converting, comparing |
 //! | `encoder` | sentence embeddings |
+//! | `language` | language models |
 //! | `format` | formats by name |
 //! | `figures`, `record` | conversion to the dictionaries behind dataclasses |
 //! | `watch` | progress and interruption of long calls |
@@ -17,6 +18,7 @@ mod encoder;
 mod error;
 mod figures;
 mod format;
+mod language;
 mod metadata;
 mod model;
 mod network;
@@ -40,7 +42,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::WeightNetwork>()?;
     module.add_class::<model::WeightModel>()?;
     module.add_class::<comparison::WeightComparison>()?;
-    module.add_class::<encoder::WeightEncoder>()
+    module.add_class::<encoder::WeightEncoder>()?;
+    module.add_class::<language::WeightLanguageModel>()
 }
 
 /// An f32 array of any shape.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bitgrain::codec::weight::{DType, PartsBuf};
+use bitgrain::nn::model::merge_adapter;
 use bitgrain::nn::model::stats::stats;
 use bitgrain::nn::{ModelFile, ModelTensor, TensorEncoding};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -62,6 +63,11 @@ impl WeightModel {
         };
         let tensors = tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?;
         Ok(Self { model: Arc::new(ModelFile::of(tensors, self::metadata(metadata, gguf)?)) })
+    }
+
+    /// Returns the model with the LoRA adapter in a directory merged.
+    fn merged(&self, py: Python<'_>, adapter: PathBuf) -> Result<Self> {
+        Ok(Self { model: Arc::new(process::detached(py, || merge_adapter(&self.model, &adapter))?) })
     }
 
     /// Returns the names of the tensors in file order.

@@ -1,6 +1,6 @@
 //! `WeightVersions`: f32 weights and their quantized versions.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bitgrain::nn::WeightStore;
 use bitgrain::nn::network::product::{ProductShape, multiply_f32};
@@ -71,9 +71,8 @@ impl WeightVersions {
     /// Returns the version in a format, if it exists.
     fn active(&self, py: Python<'_>, format: &str) -> Result<Option<WeightTensor>> {
         let format = parse(format)?;
-        let found =
-            process::detached(py, || self.read().active(format).version().map(|version| version.tensor().clone()));
-        Ok(found.map(|tensor| WeightTensor { tensor: Arc::new(tensor), shape: self.shape.clone() }))
+        let found = process::detached(py, || self.read().active(format).version().map(|version| version.tensor()));
+        Ok(found.map(|tensor| WeightTensor { tensor, shape: self.shape.clone() }))
     }
 
     /// Returns the dequantized weights of a version.

@@ -93,6 +93,11 @@ class Measure:
         self._weighs = _takes_weights(call)
         self._call = in_context(call)
 
+    @property
+    def name(self) -> str:
+        """Name of the callable."""
+        return self._name
+
     def __call__(
         self, targets: NDArray[np.float64], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
     ) -> tuple[str, float, bool]:

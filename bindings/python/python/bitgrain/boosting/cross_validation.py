@@ -55,7 +55,7 @@ def cross_validate(
 ) -> CrossValidationResult:
     """Train one model per fold and evaluate it on the held-out rows.
 
-    Folds share the bins of the dataset, which do not depend on the target.
+    Folds share the bins of the dataset, which do not depend on the target. Queries of ranking data are never divided.
 
     Parameters
     ----------

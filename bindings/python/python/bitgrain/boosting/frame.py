@@ -66,8 +66,14 @@ def is_frame(X: Any) -> bool:
     return _is_pandas(X) or (arrow and (hasattr(X, "columns") or hasattr(X, "schema")))
 
 
-def read(X: Any, *, categorical: Sequence[int] | Sequence[str] | None = None, n_jobs: int | None = None) -> Rows:
-    """Read training features."""
+def read(
+    X: Any,
+    *,
+    names: Sequence[str] | None = None,
+    categorical: Sequence[int] | Sequence[str] | None = None,
+    n_jobs: int | None = None,
+) -> Rows:
+    """Read training features; `names` replace those of the columns."""
     if is_sparse(X):
         rows = _sparse(X)
     elif _is_pandas(X) and is_sparse_pandas(X):
@@ -83,6 +89,8 @@ def read(X: Any, *, categorical: Sequence[int] | Sequence[str] | None = None, n_
         values = matrix(X)
         rows = Rows(values, values.shape, None, None)
     check_size(rows.shape)
+    if names is not None:
+        rows = dataclasses.replace(rows, names=_checked_names(names, rows.shape[1]))
     return rows if categorical is None else _with_categorical(rows, categorical)
 
 
@@ -219,6 +227,15 @@ def _exported(X: Any) -> Any:
 def nameless(names: Sequence[str]) -> bool:
     """Return whether names only number the columns: ``f0``, ``f1`` and so on, or LightGBM's ``Column_0``."""
     return all(name in (f"f{at}", f"Column_{at}") for at, name in enumerate(names))
+
+
+def _checked_names(names: Sequence[str], n_features: int) -> list[str]:
+    own = list(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in own):
+        raise DTypeError(f"feature_names must be a list of strings, not {names!r}")
+    if len(own) != n_features:
+        raise InputError(f"{len(own)} feature_names for {n_features} features")
+    return own
 
 
 def _listed(names: Sequence[Any]) -> str:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bitgrain import _native
+from bitgrain.boosting.explain import (
+    PartialDependence,
+    PermutationImportance,
+    partial_dependence,
+    permutation_importance,
+    write_report,
+)
 from bitgrain.boosting.frame import is_sparse, read_like
 from bitgrain.boosting.integer import integer
 from bitgrain.boosting.pandas import label
@@ -71,7 +79,9 @@ class Model:
         self.best_iteration = best_iteration
         """Number of rounds after which the first metric on the first validation set was best."""
 
-    def predict(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: Any, *, start: int = 0, rounds: int | None = None, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Predict target values, or class probabilities for a classifier.
 
         Parameters
@@ -79,6 +89,9 @@ class Model:
         X : array, sparse matrix or data frame
             Features. Columns of data frames are matched by name and strings by category; categories unseen in training
             are missing values. In plain arrays, the values of categorical features are category codes.
+        start : int
+            First round to use, 0-based. Without the first round, raw scores lack the initial score of the model: those
+            of consecutive ranges of rounds add up.
         rounds : int, optional
             Number of rounds to use; all rounds by default.
         n_jobs : int, optional
@@ -97,16 +110,41 @@ class Model:
             If a column has an unsupported dtype.
 
         """
-        return self._predict(X, "prediction", rounds, n_jobs)
+        return self._predict(X, "prediction", rounds, n_jobs, start)
 
-    def predict_raw(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def predict_raw(
+        self, X: Any, *, start: int = 0, rounds: int | None = None, n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
         """Return raw scores, before the link function. Parameters are those of :meth:`predict`."""
-        return self._predict(X, "raw", rounds, n_jobs)
+        return self._predict(X, "raw", rounds, n_jobs, start)
 
-    def predict_leaf(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.uint32]:
+    def predict_leaf(
+        self, X: Any, *, start: int = 0, rounds: int | None = None, n_jobs: int | None = None
+    ) -> NDArray[np.uint32]:
         """Return the leaf index of each row in each tree. Parameters are those of :meth:`predict`."""
-        leaves: NDArray[np.uint32] = self._predict(X, "leaf", rounds, n_jobs)
+        leaves: NDArray[np.uint32] = self._predict(X, "leaf", rounds, n_jobs, start)
         return leaves
+
+    def staged_predict(
+        self, X: Any, *, every: int = 1, kind: str = "prediction", n_jobs: int | None = None
+    ) -> Iterator[NDArray[Any]]:
+        """Yield the predictions after 1, 2, ... rounds, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            Features, as in :meth:`predict`.
+        every : int
+            Number of rounds between two predictions.
+        kind : {"prediction", "raw", "probability", "class"}
+            Result of :meth:`predict`, :meth:`predict_raw`, :meth:`predict_proba` or the index of the class.
+        n_jobs : int, optional
+            Number of threads; all cores by default.
+
+        """
+        features = self._read(X, n_jobs)
+        for rounds in range(integer("every", every, 1), self.n_rounds + 1, every):
+            yield self._native.predict(features, kind, rounds=rounds, n_jobs=n_jobs)
 
     def predict_proba(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Predict the probability of each class, one column per class. Parameters are those of :meth:`predict`.
@@ -139,6 +177,7 @@ class Model:
         *,
         background: Any = None,
         interactions: bool = False,
+        start: int = 0,
         rounds: int | None = None,
         n_jobs: int | None = None,
     ) -> NDArray[np.float64]:
@@ -153,6 +192,8 @@ class Model:
             values follow the training rows of each node (path-dependent values, as in LightGBM and XGBoost).
         interactions : bool
             Whether to return the interaction of each pair of features instead.
+        start : int
+            First round to use, 0-based, as in :meth:`predict`.
         rounds : int, optional
             Number of rounds to use; all rounds by default.
         n_jobs : int, optional
@@ -189,11 +230,190 @@ class Model:
             self._read(X, n_jobs),
             interactions=bool(interactions),
             background=None if background is None else self._read(background, n_jobs),
+            start=integer("start", start, 0),
             rounds=rounds,
             n_jobs=n_jobs,
         )
 
     pred_contrib = predict_contributions
+
+    def partial_dependence(
+        self,
+        X: Any,
+        features: str | int | Sequence[str | int],
+        *,
+        grid: Sequence[Any] | None = None,
+        grid_size: int = 50,
+        percentiles: tuple[float, float] = (0.05, 0.95),
+        kind: str = "average",
+        centered: bool = False,
+        raw: bool = False,
+        n_jobs: int | None = None,
+    ) -> PartialDependence:
+        """Return the mean prediction when one or two features are set to each of several values.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            Rows whose features are set, as in :meth:`predict`.
+        features : str, int, or a sequence of two
+            Names or indices of the features.
+        grid : sequence, optional
+            Values of the feature, or a sequence of values for each of two features. NaN is a missing value, strings are
+            categories.
+        grid_size : int
+            Maximum number of values per feature if `grid` is missing: all distinct values if there are at most as many,
+            otherwise quantiles at evenly spaced ranks, or the most frequent categories.
+        percentiles : tuple of float
+            Ranks of the first and the last quantile, from 0 to 1.
+        kind : {"average", "individual", "both"}
+            Whether to return the prediction of each row as well (individual conditional expectations, ICE).
+        centered : bool
+            Whether to subtract the prediction at the first grid point from each curve.
+        raw : bool
+            Whether to average raw scores instead of predictions.
+        n_jobs : int, optional
+            Number of threads; all cores by default. The values do not depend on it.
+
+        Returns
+        -------
+        PartialDependence
+            Grid and predictions, in the shapes of scikit-learn's ``partial_dependence``.
+
+        Raises
+        ------
+        InputError
+            If a feature is unknown, or all of its values are missing.
+
+        Examples
+        --------
+        >>> import numpy as np, bitgrain
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> model = bitgrain.train(bitgrain.Dataset(X, 3 * X[:, 0]), n_estimators=50)
+        >>> found = model.partial_dependence(X, "f0", grid=[-1.0, 0.0, 1.0])
+        >>> (found.average.round() + 0.0).tolist()
+        [[-3.0, 0.0, 3.0]]
+
+        """
+        return partial_dependence(
+            self,
+            X,
+            features,
+            grid=grid,
+            grid_size=grid_size,
+            percentiles=percentiles,
+            kind=kind,
+            centered=centered,
+            raw=raw,
+            n_jobs=n_jobs,
+        )
+
+    def permutation_importance(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        metric: str | Callable[..., Any] | None = None,
+        n_repeats: int = 5,
+        seed: int = 0,
+        sample_weight: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> PermutationImportance:
+        """Return how much a metric deteriorates when the values of each feature are shuffled.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            Features, as in :meth:`predict`; held-out rows are most informative.
+        y : array-like
+            Targets, or class labels of the model.
+        metric : str or callable, optional
+            Metric as in :func:`train`; the default metric of the objective if missing.
+        n_repeats : int
+            Number of shuffles per feature.
+        seed : int
+            Seed of the shuffles.
+        sample_weight : array-like, optional
+            Weight of each row in the metric.
+        n_jobs : int, optional
+            Number of threads; all cores by default. The values do not depend on it.
+
+        Returns
+        -------
+        PermutationImportance
+            Deterioration per feature and repetition, with its mean and standard deviation.
+
+        Raises
+        ------
+        InputError
+            If the metric does not fit the model, or a target is missing.
+
+        Examples
+        --------
+        >>> import numpy as np, bitgrain
+        >>> X = np.random.default_rng(0).normal(size=(500, 3))
+        >>> model = bitgrain.train(bitgrain.Dataset(X, 3 * X[:, 0]), n_estimators=50)
+        >>> found = model.permutation_importance(X, 3 * X[:, 0], metric="r2")
+        >>> found.importances.shape, int(found.importances_mean.argmax())
+        ((3, 5), 0)
+
+        """
+        return permutation_importance(
+            self, X, y, metric=metric, n_repeats=n_repeats, seed=seed, sample_weight=sample_weight, n_jobs=n_jobs
+        )
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        valid: Sequence[Any] | None = None,
+        title: str = "Training report",
+        n_jobs: int | None = None,
+    ) -> None:
+        """Write a self-contained HTML report.
+
+        The page shows learning curves, importances, SHAP values, the quality of the predictions, the columns and the
+        trees. Tables with many rows are sampled at even distances.
+
+        Parameters
+        ----------
+        path : path-like
+            HTML file; it is replaced atomically.
+        X : array, sparse matrix or data frame
+            Features of the training data, as in :meth:`predict`.
+        y : array-like
+            Targets, or class labels of the model.
+        sample_weight : array-like, optional
+            Weight of each row.
+        valid : tuple, optional
+            Held-out data ``(X, y)`` or ``(X, y, sample_weight)``, on which the quality is measured.
+        title : str
+            Title of the page.
+        n_jobs : int, optional
+            Number of threads; all cores by default.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        InputError
+            If the data does not match the model, or a target is missing.
+
+        Examples
+        --------
+        >>> import numpy as np, bitgrain, os, tempfile
+        >>> X = np.random.default_rng(0).normal(size=(500, 3))
+        >>> model = bitgrain.train(bitgrain.Dataset(X, 3 * X[:, 0]), n_estimators=10)
+        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> model.report(path, X, 3 * X[:, 0])
+        >>> os.path.getsize(path) > 10_000
+        True
+
+        """
+        write_report(self, path, X, y, sample_weight=sample_weight, valid=valid, title=title, n_jobs=n_jobs)
 
     def _classified(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
@@ -201,18 +421,20 @@ class Model:
             raise InputError(f"objective {native.objective} has no probabilities that sum to 1 over the classes")
         return self._predict(X, kind, rounds, n_jobs)
 
-    def _predict(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
+    def _predict(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None, start: int = 0) -> NDArray[Any]:
         native = self._native
         if rounds is not None:
             rounds = integer("rounds", rounds, 0)
+        if start:
+            start = integer("start", start, 0)
         if _is_ready(X, len(self._names)):
-            return native.predict(X, kind, rounds=rounds, n_jobs=n_jobs)
+            return native.predict(X, kind, start=start, rounds=rounds, n_jobs=n_jobs)
         if self._wide and is_sparse(X):
             # Sparse values are float32, which is less precise than the thresholds of this model.
             csr = X.tocsr()
             blocks = [csr[at : at + _BLOCK].toarray() for at in range(0, csr.shape[0], _BLOCK)] or [csr.toarray()]
-            return np.concatenate([self._predict(block, kind, rounds, n_jobs) for block in blocks])
-        return native.predict(self._read(X, n_jobs), kind, rounds=rounds, n_jobs=n_jobs)
+            return np.concatenate([self._predict(block, kind, rounds, n_jobs, start) for block in blocks])
+        return native.predict(self._read(X, n_jobs), kind, start=start, rounds=rounds, n_jobs=n_jobs)
 
     def _read(self, X: Any, n_jobs: int | None) -> Any:
         """Return the rows as this model reads them."""
@@ -245,16 +467,51 @@ class Model:
         """Return a model of the first `rounds` rounds."""
         return Model(self._native.truncated(integer("rounds", rounds, 0)))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the model to a file atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            Path of the file.
+        format : str, optional
+            Format of the file: ``"bitgrain"``, ``"json"``, ``"lightgbm"``, ``"lightgbm-json"`` (as ``dump_model``),
+            ``"xgboost-json"``, ``"xgboost-ubj"``, ``"onnx"``, ``"c"`` or ``"rust"`` (source code). By default, the
+            file extension selects the format: ``.json``, ``.txt`` (LightGBM), ``.ubj`` (XGBoost), ``.onnx``, ``.c``,
+            ``.rs``, and bitgrain's own for every other extension. :func:`load_model` reads all but
+            ``lightgbm-json``, ``onnx`` and source code.
 
         Raises
         ------
         FileError
             If the file cannot be written.
+        FormatError
+            If the format cannot express the model.
+        InputError
+            If the format is unknown.
 
         """
-        self._native.save(path)
+        self._native.save(path, format)
+
+    def export(self, format: str) -> bytes:
+        """Return the bytes of the model in a format of :meth:`save`.
+
+        Raises
+        ------
+        FormatError
+            If the format cannot express the model.
+        InputError
+            If the format is unknown.
+
+        Examples
+        --------
+        >>> import bitgrain
+        >>> model = bitgrain.train(bitgrain.Dataset([[1.0], [2.0]], [1.0, 2.0]), n_estimators=1)
+        >>> model.export("lightgbm").splitlines()[:2]
+        [b'tree', b'version=v4']
+
+        """
+        return self._native.export(format)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model:
@@ -267,7 +524,7 @@ class Model:
 
     @staticmethod
     def from_bytes(data: bytes) -> Model:
-        """Read the bytes of a model file of bitgrain, LightGBM or XGBoost.
+        """Read the bytes of a model file of bitgrain (binary or JSON), LightGBM or XGBoost.
 
         Raises
         ------
@@ -280,8 +537,29 @@ class Model:
         return Model(_native.Booster.from_bytes(bytes(data)))
 
     def to_json(self) -> str:
-        """Return the model as indented JSON for inspection; it cannot be loaded again."""
+        """Return the model as indented JSON, which :meth:`from_bytes` and :func:`load_model` read."""
         return self._native.to_json()
+
+    def to_shap(self) -> dict[str, Any]:
+        """Return the trees as the dictionary of arrays that ``shap.TreeExplainer`` takes.
+
+        ``shap.TreeExplainer(model)`` works as well and also explains categorical splits; the dictionary is for other
+        programs that read it.
+
+        Raises
+        ------
+        FormatError
+            If the model has categorical splits, or splits that treat 0 as a missing value.
+
+        """
+        outputs = self._native.n_outputs
+        trees = self._native.tree_arrays()
+        for at, tree in enumerate(trees):
+            values = np.zeros((len(tree["values"]), outputs))
+            values[:, at % outputs] = tree["values"]
+            tree["values"] = values
+        base: Any = np.array(self._native.base_scores)
+        return {"trees": trees, "base_offset": base if outputs > 1 else base[0], "tree_output": "raw_value"}
 
     @property
     def trees(self) -> list[dict[str, Any]]:
@@ -364,7 +642,7 @@ def unwrapped(given: Any, what: str) -> Model:
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model file: bitgrain's own format, LightGBM's text format, or XGBoost's JSON or UBJSON.
+    """Read a model file: bitgrain's own format or its JSON, LightGBM's text format, or XGBoost's JSON or UBJSON.
 
     Parameters
     ----------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 from bitgrain import _native
@@ -63,6 +64,8 @@ class Params:
         Stochastic rounding of quantized gradients; pair4 always uses it.
     early_stopping_rounds : int, optional
         Number of rounds without improvement on the validation data after which training stops; off by default.
+    early_stopping_min_delta : float, default 0.0
+        Minimum improvement of the metric that early stopping counts.
     max_cat_to_onehot : int, default 4
         Maximum number of categories of a feature for one-vs-rest splits.
     cat_l2 : float, default 10.0
@@ -71,6 +74,42 @@ class Params:
         Smoothing of the category statistics that determine the order of categories.
     max_cat_threshold : int, default 32
         Maximum number of categories on the smaller side of a split.
+    lambdarank_truncation_level : int, default 30
+        Number of the best-ranked rows of a query whose pairs with other rows count in ranking.
+    lambdarank_norm : bool, default True
+        Normalization of the gradients of each query in ranking, so that queries of any size count alike.
+    lambdarank_sigmoid : float, default 1.0
+        Factor of score differences in the logistic function of pairs in ranking.
+    label_gain : sequence of float, optional
+        Gain of each relevance label in ranking, 2^label - 1 by default.
+    lambdarank_position_bias_regularization : float, default 0.0
+        L2 penalty on the biases of positions in ranking.
+    monotone_constraints : Sequence[int] | Mapping[str, int] | str | None
+        Direction of each feature's effect on the score: 1 increasing, -1 decreasing, 0 free; by position or by name.
+    monotone_constraints_method : {"basic", "intermediate", "advanced"}, default "basic"
+        Bounds that keep trees monotone: basic restricts leaf values most, advanced least.
+    monotone_penalty : float, default 0.0
+        Penalty on splits of monotone features near the root; levels above it have no such split.
+    interaction_constraints : Sequence[Sequence[int | str]] | str | None
+        Groups of features that may share a path from the root to a leaf; a feature in no group shares none.
+    max_delta_step : float, default 0.0
+        Maximum absolute value of a leaf before the learning rate; 0 is unlimited.
+    path_smooth : float, default 0.0
+        Smoothing of each node's value toward its parent's; in rows that the parent's value counts for.
+    extra_trees : bool, default False
+        Extremely randomized trees: one random cut per feature and node is tried.
+    extra_seed : int, default 6
+        Random seed of extra_trees.
+    feature_contri : Sequence[float] | Mapping[str, float] | str | None
+        Factor of each feature's gain, by position or by name; 1 by default.
+    cegb_tradeoff : float, default 1.0
+        Factor of all costs of cost-effective gradient boosting.
+    cegb_penalty_split : float, default 0.0
+        Cost of a split per row of its node, subtracted from the gain.
+    cegb_penalty_feature_coupled : Sequence[float] | Mapping[str, float] | str | None
+        Cost of the first split on each feature in the whole model, subtracted from the gain.
+    forced_splits : Mapping[str, Any] | str | PathLike[str] | None
+        Splits at the top of every tree: a JSON file or object in the format of LightGBM.
     seed : int, default 0
         Random seed for sampling and stochastic rounding.
 
@@ -107,10 +146,29 @@ class Params:
     gradient_precision: str = "f32"
     stochastic_rounding: bool = True
     early_stopping_rounds: int | None = None
+    early_stopping_min_delta: float = 0.0
     max_cat_to_onehot: int = 4
     cat_l2: float = 10.0
     cat_smooth: float = 10.0
     max_cat_threshold: int = 32
+    lambdarank_truncation_level: int = 30
+    lambdarank_norm: bool = True
+    lambdarank_sigmoid: float = 1.0
+    label_gain: Sequence[float] | None = None
+    lambdarank_position_bias_regularization: float = 0.0
+    monotone_constraints: Sequence[int] | Mapping[str, int] | str | None = None
+    monotone_constraints_method: str = "basic"
+    monotone_penalty: float = 0.0
+    interaction_constraints: Sequence[Sequence[int | str]] | str | None = None
+    max_delta_step: float = 0.0
+    path_smooth: float = 0.0
+    extra_trees: bool = False
+    extra_seed: int = 6
+    feature_contri: Sequence[float] | Mapping[str, float] | str | None = None
+    cegb_tradeoff: float = 1.0
+    cegb_penalty_split: float = 0.0
+    cegb_penalty_feature_coupled: Sequence[float] | Mapping[str, float] | str | None = None
+    forced_splits: Mapping[str, Any] | str | PathLike[str] | None = None
     seed: int = 0
     # End of the fields.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bitgrain.boosting.explain import PartialDependence, PermutationImportance
 from bitgrain.boosting.integer import integer
 from bitgrain.boosting.model import Model, unwrapped
 from bitgrain.errors import InputError
@@ -14,7 +15,13 @@ from bitgrain.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_importance", "plot_metric", "plot_tree"]
+__all__ = [
+    "plot_importance",
+    "plot_metric",
+    "plot_partial_dependence",
+    "plot_permutation_importance",
+    "plot_tree",
+]
 
 _BLUE, _ORANGE, _GREY = "#3b6ea5", "#d9822b", "#8a8f98"
 #: Maximum number of characters of a name.
@@ -116,6 +123,110 @@ def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None
     axes.set_title(f"{metric} over the rounds")
     axes.legend(frameon=False)
     return _quiet(axes)
+
+
+def plot_permutation_importance(
+    found: PermutationImportance, *, max_features: int = 20, ax: Axes | None = None
+) -> Axes:
+    """Plot permutation importances, with their standard deviations.
+
+    Parameters
+    ----------
+    found : PermutationImportance
+        Result of :meth:`Model.permutation_importance`.
+    max_features : int
+        Maximum number of bars.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Axes with the plot.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+
+    """
+    if not isinstance(found, PermutationImportance):
+        raise InputError(f"found must be the result of permutation_importance, not {type(found).__name__}")
+    max_features = integer("max_features", max_features, 1)
+    mean, deviation = found.importances_mean, found.importances_std
+    order = np.argsort(mean, kind="stable")[-max_features:]
+    axes = _axes(ax, 7.0, 1.0 + 0.28 * max(len(order), 1))
+    names = [_text(found.features[at]) for at in order]
+    axes.barh(names, mean[order], xerr=deviation[order], color=_BLUE, ecolor=_GREY, height=0.7)
+    axes.set_xlabel(f"deterioration of {found.metric}")
+    axes.set_title("Permutation importance")
+    return _quiet(axes)
+
+
+def plot_partial_dependence(
+    found: PartialDependence, *, score: int = 0, max_curves: int = 100, ax: Axes | None = None
+) -> Axes:
+    """Plot partial dependence: a curve for one feature, bars for categories, a map for two features.
+
+    Parameters
+    ----------
+    found : PartialDependence
+        Result of :meth:`Model.partial_dependence`.
+    score : int
+        Index of the score or class.
+    max_curves : int
+        Maximum number of individual curves, taken at even distances.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Axes with the plot.
+
+    Raises
+    ------
+    InputError
+        If the score does not exist.
+    ImportError
+        If matplotlib is not installed.
+
+    """
+    if not isinstance(found, PartialDependence):
+        raise InputError(f"found must be the result of partial_dependence, not {type(found).__name__}")
+    score = integer("score", score, 0, len(found.average) - 1)
+    max_curves = integer("max_curves", max_curves, 0)
+    axes = _axes(ax, 7.0, 4.0)
+    places, ticks = zip(*(_ticks(grid) for grid in found.grid), strict=True)
+    average = found.average[score]
+    if average.ndim == 2:
+        drawn = axes.pcolormesh(places[0], places[1], average.T, shading="nearest")
+        axes.figure.colorbar(drawn, ax=axes)
+        axes.set_ylabel(_text(found.features[1]))
+        if ticks[1] is not None:
+            axes.set_yticks(places[1], ticks[1])
+    else:
+        if found.individual is not None and max_curves:
+            curves = found.individual[score]
+            step = max(1, -(-len(curves) // max_curves))
+            axes.plot(places[0], curves[::step].T, color=_GREY, linewidth=0.6, alpha=0.4)
+        if ticks[0] is not None:
+            axes.bar(places[0], average, color=_BLUE, width=0.7)
+        else:
+            axes.plot(places[0], average, color=_BLUE, linewidth=2.0, marker="o" if len(average) == 1 else None)
+        axes.set_ylabel("mean prediction")
+    if ticks[0] is not None:
+        axes.set_xticks(places[0], ticks[0])
+    axes.set_xlabel(_text(found.features[0]))
+    axes.set_title("Partial dependence")
+    return _quiet(axes)
+
+
+def _ticks(grid: Any) -> tuple[Any, list[str] | None]:
+    """Return positions on an axis, and category labels."""
+    if grid.dtype.kind == "O":
+        return np.arange(len(grid)), [_text(str(label)) for label in grid]
+    return grid, None
 
 
 def plot_tree(model: Any, tree: int = 0, *, max_depth: int | None = None, ax: Axes | None = None) -> Axes:

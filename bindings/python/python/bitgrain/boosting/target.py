@@ -14,7 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["Target", "check_classes", "class_weights", "encoded", "encoded_like", "exact_numbers", "numbers", "weights"]
+__all__ = [
+    "Target",
+    "check_classes",
+    "class_weights",
+    "encoded",
+    "encoded_like",
+    "exact_numbers",
+    "numbers",
+    "scores",
+    "weights",
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -173,3 +183,17 @@ def weights(weight: ArrayLike | None, n_rows: int) -> NDArray[np.float32] | None
     if len(array) and not array.any():
         raise InputError("Sample weights must contain at least one non-zero number: every weight is zero")
     return array
+
+
+def scores(given: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+    """Return initial scores as float64, all rows of a score before the next."""
+    if given is None:
+        return None
+    try:
+        array = np.asarray(detached(given), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DTypeError(f"init_score must be numeric: {error}") from None
+    if array.ndim not in (1, 2) or (array.shape[0] != n_rows and array.size != n_rows):
+        raise InputError(f"init_score has the shape {array.shape}; pass one row for each of {n_rows} rows")
+    # One column per score, in LightGBM's flat order.
+    return np.ascontiguousarray(array.T).reshape(-1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,14 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
     Parameters
     ----------
     objective : str or callable, optional
-        ``"binary"`` or ``"multiclass"``, by default chosen by the number of classes. A callable takes the class indices
-        and the raw scores, with one column per class if there are more than two, and returns gradients and hessians;
-        probabilities are the logistic function or the softmax of the scores.
+        ``"binary"``, ``"focal:2"`` or ``"multiclass"``, by default chosen by the number of classes. A callable takes
+        the class indices and the raw scores, with one column per class if there are more than two, and returns
+        gradients and hessians; probabilities are the logistic function or the softmax of the scores.
     class_weight : "balanced", dict or list, optional
         Weight of each class, by label or in the order of the classes. ``"balanced"`` gives every class the same total
         weight.
+    scale_pos_weight : float, optional
+        Weight of the second of two classes; that of the first is 1.
     and all of :class:`BitgrainEstimator`
 
     Attributes
@@ -65,6 +68,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         *,
         objective: Objective | None = None,
         class_weight: str | Mapping[Any, float] | Sequence[float] | None = None,
+        scale_pos_weight: float | None = None,
         # Signature: written by `cargo xtask parameters`.
         n_estimators: int = 100,
         learning_rate: float = 0.1,
@@ -86,14 +90,35 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         gradient_precision: str = "f32",
         stochastic_rounding: bool = True,
         early_stopping_rounds: int | None = None,
+        early_stopping_min_delta: float = 0.0,
         max_cat_to_onehot: int = 4,
         cat_l2: float = 10.0,
         cat_smooth: float = 10.0,
         max_cat_threshold: int = 32,
+        lambdarank_truncation_level: int = 30,
+        lambdarank_norm: bool = True,
+        lambdarank_sigmoid: float = 1.0,
+        label_gain: Sequence[float] | None = None,
+        lambdarank_position_bias_regularization: float = 0.0,
+        monotone_constraints: Sequence[int] | Mapping[str, int] | str | None = None,
+        monotone_constraints_method: str = "basic",
+        monotone_penalty: float = 0.0,
+        interaction_constraints: Sequence[Sequence[int | str]] | str | None = None,
+        max_delta_step: float = 0.0,
+        path_smooth: float = 0.0,
+        extra_trees: bool = False,
+        extra_seed: int = 6,
+        feature_contri: Sequence[float] | Mapping[str, float] | str | None = None,
+        cegb_tradeoff: float = 1.0,
+        cegb_penalty_split: float = 0.0,
+        cegb_penalty_feature_coupled: Sequence[float] | Mapping[str, float] | str | None = None,
+        forced_splits: Mapping[str, Any] | str | PathLike[str] | None = None,
         max_bin: int = 256,
         # End of the signature.
         categorical_features: Sequence[int] | Sequence[str] | None = None,
         importance_type: str = "gain",
+        validation_fraction: float | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool | int | None = False,
@@ -102,6 +127,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         # scikit-learn reads the parameters from the signature, so it must list all of them; `locals` passes them on.
         super().__init__(**{name: given[name] for name in BitgrainEstimator._get_param_names()})
         self.class_weight = class_weight
+        self.scale_pos_weight = scale_pos_weight
 
     def _task(self, y: ArrayLike) -> Task:
         check_classes(y)
@@ -127,8 +153,17 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
             encode=encode,
             objective=objective,
             scores=scores,
-            class_weight=class_weights(self.class_weight, classes.tolist()),
+            class_weight=self._class_weight(classes.tolist()),
         )
+
+    def _class_weight(self, classes: list[Any]) -> str | list[float] | None:
+        if self.scale_pos_weight is None:
+            return class_weights(self.class_weight, classes)
+        if self.class_weight is not None:
+            raise InputError("scale_pos_weight and class_weight exclude each other; pass one")
+        if len(classes) != 2:
+            raise InputError(f"scale_pos_weight is for two classes, but y has {len(classes)}; use class_weight")
+        return class_weights([1.0, self.scale_pos_weight], classes)
 
     def _objective(self, classes: int) -> tuple[str | Loss, int]:
         """Return the objective for a number of classes, and its number of scores per row."""
@@ -139,7 +174,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         if name is not None and not isinstance(name, str):
             raise DTypeError(f"objective = {name!r}: it must be a name or a callable")
         kind = "multiclass" if name is None else _native.objective_kind(name)
-        if kind == "regression":
+        if kind in ("regression", "ranking"):
             raise InputError(f"objective {name!r} is not for classification; use 'binary', 'multiclass' or a callable")
         # scikit-learn expects one score per row for two classes, so every classification objective becomes `binary`.
         return _native.infer_objective(None if kind == "multiclass" and classes == 2 else name, classes)
@@ -199,6 +234,18 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
 
         """
         return self._predict(X, "raw")
+
+    def staged_predict_proba(self, X: Any, every: int = 1) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities after every `every` rounds."""
+        return self._staged(X, every, "probability")
+
+    def staged_decision_function(self, X: Any, every: int = 1) -> Iterator[NDArray[np.float64]]:
+        """Yield the raw scores after every `every` rounds."""
+        return self._staged(X, every, "raw")
+
+    def staged_predict(self, X: Any, every: int = 1) -> Iterator[NDArray[Any]]:
+        """Yield the predicted classes after every `every` rounds."""
+        return (self.classes_[places] for places in self._staged(X, every, "class"))
 
     @classmethod
     def _classifies(cls) -> bool:

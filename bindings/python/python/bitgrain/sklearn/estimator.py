@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from bitgrain.boosting.rounds import Callback
 from bitgrain.boosting.training import grow
 from bitgrain.errors import FormatError, InputError
 from bitgrain.sklearn import state
-from bitgrain.sklearn.eval_set import EvalSet, Pair
+from bitgrain.sklearn.eval_set import EvalSet, Pair, held_out
 from bitgrain.sklearn.settings import Settings
 from bitgrain.sklearn.task import Task
 
@@ -72,6 +73,8 @@ class BitgrainEstimator(Settings):
         Stochastic rounding of quantized gradients; pair4 always uses it.
     early_stopping_rounds : int, optional
         Number of rounds without improvement on the validation data after which training stops; off by default.
+    early_stopping_min_delta : float, default 0.0
+        Minimum improvement of the metric that early stopping counts.
     max_cat_to_onehot : int, default 4
         Maximum number of categories of a feature for one-vs-rest splits.
     cat_l2 : float, default 10.0
@@ -80,12 +83,52 @@ class BitgrainEstimator(Settings):
         Smoothing of the category statistics that determine the order of categories.
     max_cat_threshold : int, default 32
         Maximum number of categories on the smaller side of a split.
+    lambdarank_truncation_level : int, default 30
+        Number of the best-ranked rows of a query whose pairs with other rows count in ranking.
+    lambdarank_norm : bool, default True
+        Normalization of the gradients of each query in ranking, so that queries of any size count alike.
+    lambdarank_sigmoid : float, default 1.0
+        Factor of score differences in the logistic function of pairs in ranking.
+    label_gain : sequence of float, optional
+        Gain of each relevance label in ranking, 2^label - 1 by default.
+    lambdarank_position_bias_regularization : float, default 0.0
+        L2 penalty on the biases of positions in ranking.
+    monotone_constraints : Sequence[int] | Mapping[str, int] | str | None
+        Direction of each feature's effect on the score: 1 increasing, -1 decreasing, 0 free; by position or by name.
+    monotone_constraints_method : {"basic", "intermediate", "advanced"}, default "basic"
+        Bounds that keep trees monotone: basic restricts leaf values most, advanced least.
+    monotone_penalty : float, default 0.0
+        Penalty on splits of monotone features near the root; levels above it have no such split.
+    interaction_constraints : Sequence[Sequence[int | str]] | str | None
+        Groups of features that may share a path from the root to a leaf; a feature in no group shares none.
+    max_delta_step : float, default 0.0
+        Maximum absolute value of a leaf before the learning rate; 0 is unlimited.
+    path_smooth : float, default 0.0
+        Smoothing of each node's value toward its parent's; in rows that the parent's value counts for.
+    extra_trees : bool, default False
+        Extremely randomized trees: one random cut per feature and node is tried.
+    extra_seed : int, default 6
+        Random seed of extra_trees.
+    feature_contri : Sequence[float] | Mapping[str, float] | str | None
+        Factor of each feature's gain, by position or by name; 1 by default.
+    cegb_tradeoff : float, default 1.0
+        Factor of all costs of cost-effective gradient boosting.
+    cegb_penalty_split : float, default 0.0
+        Cost of a split per row of its node, subtracted from the gain.
+    cegb_penalty_feature_coupled : Sequence[float] | Mapping[str, float] | str | None
+        Cost of the first split on each feature in the whole model, subtracted from the gain.
+    forced_splits : Mapping[str, Any] | str | PathLike[str] | None
+        Splits at the top of every tree: a JSON file or object in the format of LightGBM.
     max_bin : int, default 256
         Maximum number of bins per numeric feature, including the bin for missing values.
     categorical_features : list of int or str, or flags, optional
         Additional columns whose numbers are category codes. Columns with a categorical dtype are always categorical.
     importance_type : {"gain", "split"}
         Kind of importance in `feature_importances_`.
+    validation_fraction : float, optional
+        Fraction of the rows that `fit` holds out as validation data, stratified by class, if it gets no `eval_set`.
+    warm_start : bool, default False
+        Whether `fit` adds rounds to those of the last fit, up to `n_estimators` in total.
     random_state : int, RandomState or None
         Seed of row samples and stochastic rounding; ``None`` is 0.
     n_jobs : int, optional
@@ -107,6 +150,12 @@ class BitgrainEstimator(Settings):
         Metrics after each round, by dataset (``"train"``, ``"valid"``, or its name in `eval_names`) and metric name.
     best_iteration_ : int or None
         Number of rounds after which the first metric on the first validation set was best.
+    best_score_ : dict
+        Metrics after the best round, or after the last one, by dataset and metric name.
+    n_iter_ : int
+        Number of rounds of the model.
+    feature_name_ : list of str
+        Names of the features, also if the columns of `X` are unnamed.
 
     """
 
@@ -123,6 +172,8 @@ class BitgrainEstimator(Settings):
         callbacks: Sequence[Callback] | None = None,
         init_model: Model | BitgrainEstimator | None = None,
         eval_names: Sequence[str] | None = None,
+        init_score: ArrayLike | None = None,
+        eval_init_score: Sequence[ArrayLike] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -156,6 +207,11 @@ class BitgrainEstimator(Settings):
         eval_names : list of str, optional
             Name of each pair in `evals_result_`. By default the training data is called ``"train"``, a single other
             pair ``"valid"``, and several pairs ``"valid_0"``, ``"valid_1"`` and so on.
+        init_score : array-like, optional
+            Raw score of each row from which training starts (base margin); one column per class if there are more than
+            two. Predictions do not include it: add it to the raw scores.
+        eval_init_score : list of array-like, optional
+            Initial scores of each pair of `eval_set`; required if there is `init_score`.
 
         Returns
         -------
@@ -170,10 +226,23 @@ class BitgrainEstimator(Settings):
             If a column has an unsupported dtype.
 
         """
+        if self.validation_fraction is not None and eval_set is None:
+            if init_score is not None:
+                raise InputError("validation_fraction and init_score exclude each other; pass eval_set")
+            (X, y, sample_weight), eval_set, eval_sample_weight = held_out(
+                X, y, sample_weight, self.validation_fraction, self._seed(), stratify=self._classifies()
+            )
+        watched = EvalSet.read(eval_set, eval_sample_weight, eval_names).with_init_scores(eval_init_score)
+        more = {} if init_score is None else {"init_score": init_score}
+        return self._or_unchanged(
+            lambda: self._fit((X, y), sample_weight, watched, eval_metric, callbacks or (), init_model, more)
+        )
+
+    def _or_unchanged(self, fit: Callable[[], Self]) -> Self:
+        """Fit the model; if that fails, restore the estimator."""
         before = dict(self.__dict__)
         try:
-            watched = EvalSet.read(eval_set, eval_sample_weight, eval_names)
-            return self._fit((X, y), sample_weight, watched, eval_metric, callbacks or (), init_model)
+            return fit()
         except BaseException:
             # Restore the old state: new classes with old trees would give wrong predictions.
             for name in self.__dict__.keys() - before.keys():
@@ -189,14 +258,25 @@ class BitgrainEstimator(Settings):
         eval_metric: Metric | Sequence[Metric] | None,
         callbacks: Sequence[Callback],
         init_model: Model | BitgrainEstimator | None,
+        queries: Mapping[str, Any] = MappingProxyType({}),
     ) -> Self:
+        params = self._params()
+        if self.warm_start and init_model is None and self.__sklearn_is_fitted__():
+            more = params.n_estimators - self.n_iter_
+            if more < 0:
+                raise InputError(
+                    f"n_estimators = {params.n_estimators}, but the model has {self.n_iter_} rounds already"
+                )
+            if more == 0:
+                return self
+            init_model, params = self.booster_, params.replace(n_estimators=more)
         X = self._features(given[0], reset=True, y=given[1])
         task = self._task(given[1])
-        params = self._params()
         data = Dataset(
             X,
             task.target,
             weight=sample_weight,
+            **queries,
             categorical=self._categorical(X),
             max_bin=self.max_bin,
             class_weight=task.class_weight,
@@ -221,13 +301,15 @@ class BitgrainEstimator(Settings):
             n_jobs=self.n_jobs,
             metadata={state.KEY: self._state()},
             keep=False,
-            stacklevel=4,
+            stacklevel=6,
         )
         return self._fitted(model)
 
     def _task(self, y: ArrayLike) -> Task:
         """Return the encoded target and the objective."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract; use BitgrainClassifier or BitgrainRegressor")
+        raise NotImplementedError(
+            f"{type(self).__name__} is abstract; use BitgrainClassifier, BitgrainRegressor or BitgrainRanker"
+        )
 
     def _features(self, X: Any, *, reset: bool, y: Any = "no_validation") -> Any:
         """Return the features after scikit-learn's checks of column names and counts."""
@@ -263,6 +345,33 @@ class BitgrainEstimator(Settings):
             return native.predict(X, kind, n_jobs=self.n_jobs)
         self._check_fitted()
         return self.booster_._predict(self._features(X, reset=False), kind, None, self.n_jobs)
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds of the model."""
+        self._check_fitted()
+        return self.booster_.n_rounds
+
+    @property
+    def feature_name_(self) -> list[str]:
+        """Names of the features."""
+        self._check_fitted()
+        return self.booster_.feature_names
+
+    @property
+    def best_score_(self) -> dict[str, dict[str, float]]:
+        """Metrics after the best round, or after the last one."""
+        self._check_fitted()
+        at = -1 if self.best_iteration_ is None else self.best_iteration_ - 1
+        return {data: {name: values[at] for name, values in own.items()} for data, own in self.evals_result_.items()}
+
+    def staged_predict(self, X: Any, every: int = 1) -> Iterator[NDArray[Any]]:
+        """Yield the predictions after every `every` rounds."""
+        return self._staged(X, every, "prediction")
+
+    def _staged(self, X: Any, every: int, kind: str) -> Iterator[NDArray[Any]]:
+        self._check_fitted()
+        return self.booster_.staged_predict(self._features(X, reset=False), every=every, kind=kind, n_jobs=self.n_jobs)
 
     def _check_fitted(self) -> None:
         if "_native" not in self.__dict__:
@@ -327,7 +436,7 @@ class BitgrainEstimator(Settings):
 
         """
         self._check_fitted()
-        self.booster_.save(path)
+        self.booster_.save(path, "bitgrain")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

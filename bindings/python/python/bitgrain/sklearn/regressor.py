@@ -27,9 +27,10 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
     Parameters
     ----------
     objective : str or callable, optional
-        Loss to minimize: ``"squared"`` (the default), ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``,
-        ``"gamma"``, ``"tweedie:1.5"``, or LightGBM's, XGBoost's and scikit-learn's names for them. A callable takes the
-        targets and raw scores and returns gradients and hessians.
+        Loss to minimize: ``"squared"`` (the default), ``"absolute"``, ``"huber"``, ``"quantile:0.9"``,
+        ``"expectile:0.9"``, ``"fair"``, ``"log_cosh"``, ``"mape"``, ``"poisson"``, ``"gamma"``, ``"tweedie:1.5"``,
+        ``"cross_entropy"`` (targets from 0 to 1), ``"cox"`` (survival times), or LightGBM's, XGBoost's and
+        scikit-learn's names for them. A callable takes the targets and raw scores and returns gradients and hessians.
     and all of :class:`BitgrainEstimator`
 
     Attributes
@@ -61,8 +62,9 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
         elif not isinstance(objective, str):
             raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
         # XGBoost's `reg:logistic` is a regression on probabilities.
-        elif not objective.startswith("reg:") and _native.objective_kind(objective) != "regression":
-            raise InputError(f"objective {objective!r} is for classification; use BitgrainClassifier")
+        elif not objective.startswith("reg:") and (kind := _native.objective_kind(objective)) != "regression":
+            task, other = ("ranking", "Ranker") if kind == "ranking" else ("classification", "Classifier")
+            raise InputError(f"objective {objective!r} is for {task}; use Bitgrain{other}")
         return Task(target=encode(y), encode=encode, objective=objective)
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -47,14 +48,35 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         gradient_precision: str = "f32",
         stochastic_rounding: bool = True,
         early_stopping_rounds: int | None = None,
+        early_stopping_min_delta: float = 0.0,
         max_cat_to_onehot: int = 4,
         cat_l2: float = 10.0,
         cat_smooth: float = 10.0,
         max_cat_threshold: int = 32,
+        lambdarank_truncation_level: int = 30,
+        lambdarank_norm: bool = True,
+        lambdarank_sigmoid: float = 1.0,
+        label_gain: Sequence[float] | None = None,
+        lambdarank_position_bias_regularization: float = 0.0,
+        monotone_constraints: Sequence[int] | Mapping[str, int] | str | None = None,
+        monotone_constraints_method: str = "basic",
+        monotone_penalty: float = 0.0,
+        interaction_constraints: Sequence[Sequence[int | str]] | str | None = None,
+        max_delta_step: float = 0.0,
+        path_smooth: float = 0.0,
+        extra_trees: bool = False,
+        extra_seed: int = 6,
+        feature_contri: Sequence[float] | Mapping[str, float] | str | None = None,
+        cegb_tradeoff: float = 1.0,
+        cegb_penalty_split: float = 0.0,
+        cegb_penalty_feature_coupled: Sequence[float] | Mapping[str, float] | str | None = None,
+        forced_splits: Mapping[str, Any] | str | PathLike[str] | None = None,
         max_bin: int = 256,
         # End of the signature.
         categorical_features: Sequence[int] | Sequence[str] | None = None,
         importance_type: str = "gain",
+        validation_fraction: float | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool | int | None = False,
@@ -81,14 +103,35 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         self.gradient_precision = gradient_precision
         self.stochastic_rounding = stochastic_rounding
         self.early_stopping_rounds = early_stopping_rounds
+        self.early_stopping_min_delta = early_stopping_min_delta
         self.max_cat_to_onehot = max_cat_to_onehot
         self.cat_l2 = cat_l2
         self.cat_smooth = cat_smooth
         self.max_cat_threshold = max_cat_threshold
+        self.lambdarank_truncation_level = lambdarank_truncation_level
+        self.lambdarank_norm = lambdarank_norm
+        self.lambdarank_sigmoid = lambdarank_sigmoid
+        self.label_gain = label_gain
+        self.lambdarank_position_bias_regularization = lambdarank_position_bias_regularization
+        self.monotone_constraints = monotone_constraints
+        self.monotone_constraints_method = monotone_constraints_method
+        self.monotone_penalty = monotone_penalty
+        self.interaction_constraints = interaction_constraints
+        self.max_delta_step = max_delta_step
+        self.path_smooth = path_smooth
+        self.extra_trees = extra_trees
+        self.extra_seed = extra_seed
+        self.feature_contri = feature_contri
+        self.cegb_tradeoff = cegb_tradeoff
+        self.cegb_penalty_split = cegb_penalty_split
+        self.cegb_penalty_feature_coupled = cegb_penalty_feature_coupled
+        self.forced_splits = forced_splits
         self.max_bin = max_bin
         # End of the attributes.
         self.categorical_features = categorical_features
         self.importance_type = importance_type
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -35,6 +35,7 @@ from bitgrain.store.report import (
     VerifyReport,
     WantedTiers,
 )
+from bitgrain.store.search import SearchResult
 from bitgrain.store.snapshot import StoreSnapshot
 from bitgrain.store.tensor_store import TensorStore
 from bitgrain.store.tier import Tier
@@ -47,6 +48,7 @@ __all__ = [
     "FrameInfo",
     "Provenance",
     "RecoveryReport",
+    "SearchResult",
     "SimulatedClock",
     "StoreBatch",
     "StoreSnapshot",

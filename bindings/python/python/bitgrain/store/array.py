@@ -95,3 +95,12 @@ def whole(what: str, value: object, limit: int = 1 << 64) -> int:
     if not 0 <= number < limit:
         raise InputError(f"{what} is {number}; it must be from 0 to {limit - 1}")
     return number
+
+
+def checked_id(id: object) -> TensorId:
+    """Return an id in a list of ids, whose elements the native module cannot name in an error."""
+    if isinstance(id, str):
+        return id
+    if isinstance(id, bool) or not hasattr(id, "__index__"):
+        raise DTypeError(f"an id must be a str or an int, not {type(id).__name__}")
+    return whole("id", id, 1 << 128)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import weakref
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Literal, Self
@@ -13,8 +13,8 @@ from typing import Literal, Self
 import numpy.typing as npt
 
 from bitgrain import _native as native
-from bitgrain.errors import InputError
-from bitgrain.store.array import Array, TensorId, float32, number, whole
+from bitgrain.errors import DTypeError, InputError
+from bitgrain.store.array import Array, TensorId, checked_id, float32, number, whole
 from bitgrain.store.batch import StoreBatch
 from bitgrain.store.moment import SimulatedClock, milliseconds
 from bitgrain.store.policy import TierPolicy
@@ -35,6 +35,7 @@ from bitgrain.store.report import (
     tick_report,
     verify_report,
 )
+from bitgrain.store.search import SearchResult, search_result
 from bitgrain.store.snapshot import StoreSnapshot
 from bitgrain.store.tier import Tier
 from bitgrain.store.writing import Writing, frame_time, user_pairs
@@ -431,6 +432,124 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         if not 0.0 <= share <= 1.0:
             raise InputError(f"garbage is {share}; it must be from 0 to 1")
         return CompactReport(**self._native.compact(share, bool(all)))
+
+    def search(
+        self,
+        query: npt.ArrayLike,
+        k: int = 10,
+        *,
+        metric: Literal["ip", "cosine", "l2"] = "ip",
+        prefix: str | None = None,
+        ids: Iterable[TensorId] | None = None,
+        filter: Mapping[str, str] | None = None,
+        exact: bool = False,
+        approximate: bool = False,
+    ) -> SearchResult:
+        """Find the k vectors nearest to a query, among tensors of its length and rows of matrices.
+
+        The scan reads the stored codes in place, on every core, without the GIL. New tensors are found and deleted
+        ones are not. The first search reads and verifies all tensors once. The answers count as used.
+
+        Parameters
+        ----------
+        query
+            A vector. :meth:`search_batch` takes several at once.
+        k
+            Number of answers; fewer are returned if fewer vectors are selected.
+        metric
+            ``"ip"`` for the inner product, ``"cosine"``, or ``"l2"`` for the squared Euclidean distance, where smaller
+            is better.
+        prefix
+            Search only names that start with this string.
+        ids
+            Search only these tensors; unknown ids are ignored.
+        filter
+            Search only tensors whose user metadata contains these pairs.
+        exact
+            Prove as many answers as the stored data allows, at any cost. All answers from lossless tensors are proven,
+            except ties.
+        approximate
+            Estimate all scores from one bit per value first, and read only vectors that may be among the best: several
+            times faster in a large store. About one answer in a thousand is missed, and ``certified`` is 0. The first
+            such search makes the tables of bits and keeps them in memory.
+
+        Returns
+        -------
+        SearchResult
+            The answers, best first.
+
+        Raises
+        ------
+        InputError
+            If a query is not finite, ``k`` is 0, the metric is unknown, a selected tensor has another shape, or a
+            search is both exact and approximate.
+        DamagedError
+            If the data of a tensor is damaged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from bitgrain import TensorStore
+        >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
+        ...     store["east"], store["north"] = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+        ...     found = store.search([0.75, 0.25], k=1)
+        >>> found.ids, found.certified
+        (['east'], 1)
+        >>> bool(found.low[0] <= 0.75 <= found.high[0])
+        True
+
+        """
+        vector = float32(query)
+        if vector.ndim != 1:
+            raise InputError(f"query has {vector.ndim} axes; it must be a vector; search_batch takes a matrix")
+        return self._search(vector[None], k, metric, prefix, ids, filter, exact, approximate)[0]
+
+    def search_batch(
+        self,
+        queries: npt.ArrayLike,
+        k: int = 10,
+        *,
+        metric: Literal["ip", "cosine", "l2"] = "ip",
+        prefix: str | None = None,
+        ids: Iterable[TensorId] | None = None,
+        filter: Mapping[str, str] | None = None,
+        exact: bool = False,
+        approximate: bool = False,
+    ) -> list[SearchResult]:
+        """Search for several queries in one pass, which is several times faster than one by one.
+
+        The parameters are those of :meth:`search`, except that ``queries`` is a matrix with one query per row.
+        """
+        matrix = float32(queries)
+        if matrix.ndim != 2:
+            raise InputError(f"queries has {matrix.ndim} axes; it must be a matrix with one query per row")
+        return self._search(matrix, k, metric, prefix, ids, filter, exact, approximate)
+
+    def _search(
+        self,
+        queries: Array,
+        k: int,
+        metric: str,
+        prefix: str | None,
+        ids: Iterable[TensorId] | None,
+        filter: Mapping[str, str] | None,
+        exact: bool,
+        approximate: bool,
+    ) -> list[SearchResult]:
+        if isinstance(ids, str):
+            raise DTypeError(f"ids is {ids!r}; it must be a list of ids")
+        selected = None if ids is None else [checked_id(id) for id in ids]
+        settings = {
+            "metric": str(metric),
+            "prefix": None if prefix is None else str(prefix),
+            "ids": selected,
+            "filter": [] if filter is None else [(str(key), str(value)) for key, value in filter.items()],
+            "exact": bool(exact),
+            "approximate": bool(approximate),
+        }
+        found = self._native.search(queries, whole("k", k, 1 << 62), settings)
+        return [search_result(result) for result in found]
 
     def snapshot(self) -> StoreSnapshot:
         """Return a read-only view of the current state; later writes are not visible in it."""

@@ -6,6 +6,7 @@
 - :func:`open_model` reads GGUF, safetensors, npy and npz files; :func:`save_tensors` writes GGUF and safetensors.
 - :func:`quantize_file` and :func:`compare_files` quantize and compare model files, like the command line.
 - :class:`SentenceEncoder` computes sentence embeddings.
+- :class:`LanguageModel` generates text and measures perplexity.
 """
 
 from bitgrain.weights import layers
@@ -15,6 +16,7 @@ from bitgrain.weights.dtype import DTypeInfo, dtypes
 from bitgrain.weights.encoder import SentenceEncoder
 from bitgrain.weights.fidelity import Fidelity
 from bitgrain.weights.history import Epoch, History, Score
+from bitgrain.weights.language import Estimate, LanguageModel, Perplexity
 from bitgrain.weights.model import FileTensor, ModelFile, open_model
 from bitgrain.weights.network import Network
 from bitgrain.weights.network_comparison import NetworkComparison
@@ -28,14 +30,17 @@ __all__ = [
     "ConvertedTensor",
     "DTypeInfo",
     "Epoch",
+    "Estimate",
     "Fidelity",
     "FileComparison",
     "FileTensor",
     "History",
+    "LanguageModel",
     "ModelFile",
     "Network",
     "NetworkComparison",
     "Parameter",
+    "Perplexity",
     "Plan",
     "QuantizedTensor",
     "Score",

@@ -128,6 +128,8 @@ def quantize_file(
     importance: str | os.PathLike[str] | None = None,
     non_finite: str = "reject",
     shard_size: int | str | None = None,
+    scheme: str | None = None,
+    lora: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Conversion:
     """Quantize a model to a new file.
@@ -164,6 +166,11 @@ def quantize_file(
         Handling of NaN and infinite weights.
     shard_size : int or str, optional
         Maximum size of a shard in bytes, or as a string such as ``"5GB"``.
+    scheme : {"W4A16", "W8A8", "FP8_DYNAMIC", "NVFP4A16", "MXFP4A16"}, optional
+        Encoding of the linear layers as compressed-tensors, instead of ``to``. ``source`` is then a Hugging Face
+        directory and ``target`` another one, which vLLM, SGLang and Transformers load.
+    lora : path-like, optional
+        Directory of a LoRA adapter (PEFT) that is merged into the weights first.
     progress : bool, optional
         Whether to show a progress bar; by default only in terminals and notebooks.
 
@@ -192,8 +199,11 @@ def quantize_file(
     >>> done.bytes_before, done.bytes_after
     (16448, 2368)
     """
-    if to is None and budget is None and max_rmse is None and plan is None:
-        raise InputError("no format given; pass to=, budget=, max_rmse= or plan=")
+    if scheme is not None:
+        if (to, budget, max_rmse, plan, scale) != (None,) * 5 or list(candidates) or isinstance(keep, Mapping):
+            raise InputError("scheme= chooses the formats; omit to=, budget=, max_rmse=, plan=, scale= and candidates=")
+    elif to is None and budget is None and max_rmse is None and plan is None:
+        raise InputError("no format given; pass to=, scheme=, budget=, max_rmse= or plan=")
     if to is not None and (budget is not None or max_rmse is not None or plan is not None):
         raise InputError("to= cannot be combined with budget=, max_rmse= or plan=; pass only one of them")
     if budget is not None and max_rmse is not None:
@@ -201,9 +211,9 @@ def quantize_file(
     candidates = list(candidates)
     if candidates and budget is None and max_rmse is None:
         raise InputError("candidates= has no effect without budget= or max_rmse=; omit it, or pass one of them")
-    if shard_size is not None and not os.fspath(target).endswith(".safetensors.index.json"):
+    if shard_size is not None and scheme is None and not os.fspath(target).endswith(".safetensors.index.json"):
         raise InputError("shard_size= has no effect unless the target ends in .safetensors.index.json; omit it")
-    refined = to is not None or candidates or isinstance(keep, Mapping)
+    refined = to is not None or scheme is not None or candidates or isinstance(keep, Mapping)
     if (group, scale, calibrate) != (None, None, None) and not refined:
         raise InputError("group=, scale= and calibrate= need to=, candidates= or formats in keep=; pass one of them")
 
@@ -225,6 +235,9 @@ def quantize_file(
         "importance": None if importance is None else os.fspath(importance),
         "non_finite": non_finite,
         "shard_bytes": None if shard_size is None else _bytes("shard_size", shard_size),
+        "scheme": scheme,
+        "group": None if group is None else as_count(group, "group"),
+        "calibrate": calibrate,
     }
     path = os.fspath(target)
     if isinstance(source, ModelFile):
@@ -233,6 +246,8 @@ def quantize_file(
         native = _in_memory(source, {}, path)
     else:
         native = open_model(source)._native
+    if lora is not None:
+        native = native.merged(os.fspath(lora))
     with Progress(total=100, label="quantizing", show=progress) as bar:
         done = native.convert(path, orders, percent(bar))
     return _conversion(done)
@@ -289,6 +304,9 @@ def save_tensors(
         "importance": None,
         "non_finite": "reject",
         "shard_bytes": None,
+        "scheme": None,
+        "group": None,
+        "calibrate": None,
     }
     done = _conversion(native.convert(name, orders))
     for tensor in done.tensors:

@@ -59,7 +59,7 @@ def dtypes() -> list[DTypeInfo]:
     --------
     >>> from bitgrain.weights import dtypes
     >>> {kind: len([d for d in dtypes() if d.kind == kind]) for kind in ("float", "scaled", "affine", "block")}
-    {'float': 4, 'scaled': 11, 'affine': 6, 'block': 15}
+    {'float': 4, 'scaled': 11, 'affine': 6, 'block': 17}
     >>> next(d for d in dtypes() if d.name == "q4_k")
     DTypeInfo(name='q4_k', kind='block', bits=4.5, block=256)
     """

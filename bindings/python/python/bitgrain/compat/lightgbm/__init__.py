@@ -1,0 +1,78 @@
+"""LightGBM's Python interface on bitgrain's engine: replace ``import lightgbm as lgb`` by an import of this module.
+
+Parameters, callbacks and results have LightGBM's names and meaning. What has no counterpart raises an error that names
+the alternative; ``docs/coming-from/lightgbm.md`` lists it.
+
+>>> import numpy as np
+>>> import bitgrain.compat.lightgbm as lgb
+>>> X = np.random.default_rng(0).random((500, 2))
+>>> params = {"objective": "regression", "learning_rate": 0.3, "verbosity": -1}
+>>> booster = lgb.train(params, lgb.Dataset(X, label=X[:, 0]), num_boost_round=20)
+>>> booster.num_trees(), booster.predict(X, raw_score=True).shape
+(20, (500,))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bitgrain import __version__
+from bitgrain.compat.lightgbm.booster import Booster
+from bitgrain.compat.lightgbm.callback import (
+    EarlyStopException,
+    early_stopping,
+    log_evaluation,
+    record_evaluation,
+    register_logger,
+    reset_parameter,
+)
+from bitgrain.compat.lightgbm.dataset import Dataset
+from bitgrain.compat.lightgbm.engine import CVBooster, cv, train
+from bitgrain.compat.lightgbm.plotting import plot_importance, plot_metric, plot_tree
+from bitgrain.errors import Error as LightGBMError
+
+if TYPE_CHECKING:
+    from bitgrain.compat.lightgbm.sklearn import LGBMClassifier, LGBMModel, LGBMRanker, LGBMRegressor
+
+__all__ = [
+    "Booster",
+    "CVBooster",
+    "Dataset",
+    "EarlyStopException",
+    "LGBMClassifier",
+    "LGBMModel",
+    "LGBMRanker",
+    "LGBMRegressor",
+    "LightGBMError",
+    "__version__",
+    "cv",
+    "early_stopping",
+    "log_evaluation",
+    "plot_importance",
+    "plot_metric",
+    "plot_tree",
+    "record_evaluation",
+    "register_logger",
+    "reset_parameter",
+    "train",
+]
+
+_ESTIMATORS = ("LGBMClassifier", "LGBMModel", "LGBMRanker", "LGBMRegressor")
+
+#: Names of LightGBM without a counterpart, and the alternative.
+_MISSING = {
+    "DaskLGBMClassifier": "use LGBMClassifier on one machine",
+    "DaskLGBMRegressor": "use LGBMRegressor on one machine",
+    "DaskLGBMRanker": "use LGBMRanker on one machine",
+    "Sequence": "use bitgrain.Dataset.from_batches",
+    "create_tree_digraph": "use plot_tree, or booster.model.trees",
+    "plot_split_value_histogram": "use booster.model.trees, which lists all splits",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn is optional, so the estimators are imported on first use.
+    if name in _ESTIMATORS:
+        return getattr(import_module("bitgrain.compat.lightgbm.sklearn"), name)
+    if name in _MISSING:
+        raise AttributeError(f"lightgbm.{name} has no counterpart in bitgrain; {_MISSING[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
