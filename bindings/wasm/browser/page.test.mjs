@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { chromium } from "playwright-core";
+import { parquet } from "./parquet.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "bitgrain-page-"));
 const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -87,6 +88,42 @@ for (const [name, target] of Object.entries(tasks)) {
   });
 }
 
+test("a Parquet file is trained on as by the native command, bit for bit", async () => {
+  const rows = Array.from({ length: 900 }, (_, i) => i);
+  const [a, b] = [rows.map((i) => Math.sin(i * 1.7)), rows.map((i) => (i * 37) % 101)];
+  writeFileSync(file("numbers.parquet"), parquet({ a, b, y: rows.map((i) => 3 * a[i] + b[i] / 50) }));
+  await page.setInputFiles("#table-file", file("numbers.parquet"));
+  await status("table-status", /900 rows, 3 columns/);
+  for (const [field, value] of [["rounds", "25"], ["leaves", "31"], ["rate", "0.1"], ["share", "0"]]) await page.fill(`#${field}`, value);
+  await page.click("#train");
+  await status("table-status", /trained in/);
+  native("train", "numbers.parquet", "--target", "y", "--model", "p.bitgrain", "--n-estimators", "25", "--num-leaves", "31", "--learning-rate", "0.1");
+  assert.deepEqual(await downloaded("#save-model"), readFileSync(file("p.bitgrain")));
+  assert.deepEqual(await downloaded("#save-predictions"), native("predict", "p.bitgrain", "numbers.parquet"));
+  await page.setInputFiles("#table-file", join(new URL("../fuzz/seeds/parse_parquet/zstd.parquet", process.env.BITGRAIN_SPEC).pathname));
+  await status("table-status", /zstd\.parquet.*compress the file with snappy, gzip or LZ4/);
+});
+
+test("canceling a training keeps its file and the other sections", async () => {
+  await page.click("#model-sample");
+  await status("model-status", /digits\.safetensors: safetensors/);
+  await page.click("#table-sample");
+  await status("table-status", /2,000 rows/);
+  await page.fill("#rounds", "5000");
+  await page.fill("#leaves", "500");
+  await page.click("#train");
+  await page.waitForSelector("#curve polyline");
+  await page.click("#cancel");
+  await status("table-status", /^Canceled/);
+  await page.fill("#rounds", "5");
+  await page.click("#train");
+  await status("table-status", /5 rounds.*trained in/);
+  await page.click('#tensors tbody button');
+  await status("histogram-text", /values from/);
+  await page.selectOption("#sample", "3");
+  await status("answer-text", /this is a 3/);
+});
+
 test("a broken table is reported with its line", async () => {
   writeFileSync(file("broken.csv"), "a,b\n1,2\n3\n");
   await page.setInputFiles("#table-file", file("broken.csv"));
@@ -128,6 +165,41 @@ test("a model file is quantized to the bytes of the native command", async () =>
   await page.fill("#budget", "1");
   await page.click("#quantize");
   await status("model-status", /too small/);
+});
+
+test("vectors are searched on their codes", async () => {
+  await page.click("#vectors-sample");
+  await status("found-text", /Nearest to row \d+: 10 answers/);
+  assert.equal(await page.locator("#hits tbody tr td:nth-child(2)").first().textContent(), "tomato");
+  const [rows, columns] = [3000, 64];
+  const values = Float32Array.from({ length: rows * columns }, (_, i) => Math.sin(i * i * 0.0137));
+  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`.padEnd(117) + "\n";
+  writeFileSync(file("vectors.npy"), Buffer.concat([Buffer.from("\x93NUMPY\x01\0v\0", "latin1"), Buffer.from(header), Buffer.from(values.buffer)]));
+  await page.setInputFiles("#vectors-file", file("vectors.npy"));
+  await status("vectors-status", /3,000 vectors of 64 values: 2\d\d kB in the store, 768 kB as float32/);
+  await page.selectOption("#metric", "ip");
+  await page.selectOption("#tier", "lossless");
+  await status("vectors-status", /7\d\d kB in the store/);
+  await page.fill("#query", "2345");
+  await page.click("#find");
+  await status("found-text", /Nearest to row 2345: 10 answers in [\d.]+ ms, 10 proven/);
+  const dot = (row) => values.subarray(row * columns, (row + 1) * columns).reduce((sum, x, i) => sum + x * values[2345 * columns + i], 0);
+  const best = Array.from({ length: rows }, (_, row) => [row, dot(row)]).sort((a, b) => b[1] - a[1]).slice(0, 10);
+  assert.deepEqual(await page.locator("#hits tbody tr td:first-child").allTextContents(), best.map(([row]) => String(row)));
+  await page.selectOption("#tier", "cold");
+  await status("vectors-status", /: \d\d[.\d]* kB in the store/);
+  await page.press("#query", "Enter");
+  await status("found-text", /Nearest to row 2345/);
+  assert.equal(await page.locator("#hits tbody tr td:first-child").first().textContent(), "2345");
+  writeFileSync(file("labels.txt"), Array.from({ length: rows }, (_, row) => `vector ${row}`).join("\n"));
+  await page.setInputFiles("#labels-file", file("labels.txt"));
+  await page.waitForSelector("#hits tbody td:nth-child(2) span");
+  await page.fill("#query", "vector 17");
+  await page.click("#find");
+  await status("found-text", /Nearest to row 17:/);
+  await page.fill("#query", "none");
+  await page.click("#find");
+  await status("found-text", /unknown vector "none"; choose a row from 0 to 2999 or a label/);
 });
 
 test("a drawn digit and every sample are recognized", async () => {
@@ -173,6 +245,8 @@ test("the page fits a phone, in both color schemes", async () => {
   for (const [width, height, colorScheme] of [[360, 740, "light"], [320, 640, "dark"], [1280, 900, "dark"], [1280, 900, "light"]]) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
+    // Charts are drawn again with the new width, so that their text keeps its size.
+    await page.waitForFunction(() => [...document.querySelectorAll(".chart svg")].every((image) => image.viewBox.baseVal.width === Math.max(240, Math.min(900, image.parentElement.clientWidth)) || image.parentElement.clientWidth === 0), null, { timeout: 10_000 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(wide <= 0, `${wide} pixels too wide at ${width}`);
     if (process.env.BITGRAIN_PICTURES) await page.screenshot({ path: join(process.env.BITGRAIN_PICTURES, `${width}-${colorScheme}.png`), fullPage: true });

@@ -15,6 +15,21 @@ function svg(name, attributes = {}, text) {
   return made;
 }
 
+// Draws charts again when the width of their place changes: when it becomes visible, and when the window or the phone turns.
+const drawings = new Map();
+const observer = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const drawing = drawings.get(target);
+    if (drawing && target.clientWidth > 0 && target.clientWidth !== drawing.width) requestAnimationFrame(() => show(target, drawing.draw));
+  }
+});
+
+function show(place, draw) {
+  drawings.set(place, { draw, width: place.clientWidth });
+  observer.observe(place);
+  place.replaceChildren(draw());
+}
+
 // As wide as its place, so that text has its size on a phone as well.
 function canvas(place, title) {
   const width = Math.max(240, Math.min(900, place.clientWidth || 640));
@@ -40,7 +55,11 @@ const range = (values) => {
 };
 
 // Draws lines of `[x, y]` points; `marked` is a point to emphasize.
-export function lines(place, { title, series, xName, showX, showY, marked }) {
+export function lines(place, chart) {
+  show(place, () => drawLines(place, chart));
+}
+
+function drawLines(place, { title, series, xName, showX, showY, marked }) {
   const [image, width] = canvas(place, title);
   const points = series.flatMap(({ points }) => points);
   const [xs, ys] = [range(points.map(([x]) => x)), range(points.map(([, y]) => y))];
@@ -59,11 +78,15 @@ export function lines(place, { title, series, xName, showX, showY, marked }) {
     const [cx, cy] = at(marked);
     image.append(svg("circle", { class: "point", cx, cy, r: 5 }));
   }
-  place.replaceChildren(image);
+  return image;
 }
 
 // Draws counts of equal bins from `low` to `high`.
-export function histogram(place, { title, counts, low, high }) {
+export function histogram(place, chart) {
+  show(place, () => drawHistogram(place, chart));
+}
+
+function drawHistogram(place, { title, counts, low, high }) {
   const [image, width] = canvas(place, title);
   const most = Math.max(...counts, 1);
   const step = (width - LEFT - RIGHT) / counts.length;
@@ -73,5 +96,5 @@ export function histogram(place, { title, counts, low, high }) {
     const box = { x: LEFT + bin * step + 0.5, y: HEIGHT - BOTTOM - height, width: step - 1, height };
     image.append(svg("rect", { class: "bar", ...box }));
   });
-  place.replaceChildren(image);
+  return image;
 }

@@ -1,6 +1,8 @@
 // Drawing a digit, and the answers of a network in each weight format.
 
-import { call, digitNetwork, element, fill, size, tell, trying } from "./page.js";
+import { Engine, digitNetwork, element, fill, size, tell, trying } from "./page.js";
+
+const engine = new Engine((call) => call("loadDigits", { bytes: digitNetwork() }));
 
 const SIDE = 8;
 const FORMATS = ["float32", "float16", "fp8_e4m3", "int8", "int4", "int2", "ternary", "binary"];
@@ -67,7 +69,7 @@ async function answer() {
     fill(element("answers"), [], []);
     return;
   }
-  const answers = await call("digit", { pixels, formats: FORMATS });
+  const answers = await engine.call("digit", { pixels, formats: FORMATS });
   const columns = [{ name: "weights" }, { name: "size", number: true }, { name: "answer", number: true }, { name: "probability", number: true }];
   fill(element("answers"), columns, answers.map(({ format, bytes, digit, probability }) => [format, size(bytes), String(digit), `${(100 * probability).toFixed(1)} %`]));
   element("answer-text").textContent = `With weights at float32, this is a ${answers[0].digit}.`;
@@ -119,5 +121,5 @@ export async function setUpDigit() {
     changed();
   });
   draw();
-  await call("loadDigits", { bytes: digitNetwork() });
+  return engine.call("about");
 }

@@ -1,16 +1,17 @@
 // Starts the page.
 
-import { element, restart, trying } from "./page.js";
+import { element, trying } from "./page.js";
 import { setUpDigit } from "./digit.js";
+import { setUpSearch } from "./search.js";
 import { setUpTable } from "./table.js";
 import { setUpWeights } from "./weights.js";
 
 await trying("table-status", async () => {
-  const { version, backend } = await restart();
-  element("version").textContent = version;
-  element("backend").textContent = backend;
   setUpTable();
   setUpWeights();
-  await setUpDigit();
+  setUpSearch();
+  const { version, backend } = await setUpDigit();
+  element("version").textContent = version;
+  element("backend").textContent = backend;
   document.body.dataset.ready = "true";
 });

@@ -1,4 +1,4 @@
-// The worker, and helpers for the page's elements.
+// Workers, and helpers for the page's elements.
 
 export const element = (id) => document.getElementById(id);
 
@@ -6,46 +6,66 @@ const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.char
 const embedded = (id) => fromBase64(element(id).textContent.trim());
 export const digitNetwork = () => embedded("digit-network");
 
-let worker;
-let last = 0;
-const waiting = new Map();
+// Compiled once, for all workers.
+const module = WebAssembly.compile(embedded("module"));
 
-// Starts a worker from the text in the page. A page without a server cannot load one from a file.
-function start() {
-  const source = element("worker-source").textContent.replaceAll("<\\/script", "</script");
-  worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-  worker.onmessage = ({ data: { id, progress, result, error } }) => {
-    const request = waiting.get(id);
-    if (!request) return;
-    if (progress !== undefined) return request.onProgress?.(progress);
-    waiting.delete(id);
-    if (error === undefined) request.resolve(result);
-    else request.reject(new Error(error));
-  };
-  worker.onerror = (event) => {
-    const error = new Error(event.message || "the worker failed");
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  };
-  return call("start", { module: embedded("module") });
-}
+// A worker with its own memory. Each section of the page has one, so that they do not wait for each other, and canceling
+// the work of one does not lose the files of the others. It starts with its first task.
+export class Engine {
+  #worker;
+  #started;
+  #waiting = new Map();
+  #last = 0;
+  #prepare;
 
-// Runs a function of the worker.
-export function call(name, argument = {}, onProgress) {
-  last += 1;
-  const id = last;
-  return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve, reject, onProgress });
-    worker.postMessage({ id, name, argument });
-  });
-}
+  // `prepare` runs after each start, with a function like `call`.
+  constructor(prepare) {
+    this.#prepare = prepare;
+  }
 
-// Ends the current work, whose promise is rejected. The worker's state is lost.
-export function restart() {
-  worker?.terminate();
-  for (const { reject } of waiting.values()) reject(new Error("canceled"));
-  waiting.clear();
-  return start();
+  // Runs a function of the worker.
+  async call(name, argument = {}, onProgress) {
+    await (this.#started ??= this.#start());
+    return this.#send(name, argument, onProgress);
+  }
+
+  // Ends the current work, whose promise is rejected. The worker's state is lost.
+  stop(reason = "canceled") {
+    this.#worker?.terminate();
+    this.#started = undefined;
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason));
+    this.#waiting.clear();
+  }
+
+  // Starts a worker from the text in the page. A page without a server cannot load one from a file.
+  async #start() {
+    const source = element("worker-source").textContent.replaceAll("<\\/script", "</script");
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    const worker = new Worker(url);
+    this.#worker = worker;
+    worker.onmessage = ({ data: { id, progress, result, error, broken } }) => {
+      const request = this.#waiting.get(id);
+      if (!request) return;
+      if (progress !== undefined) return request.onProgress?.(progress);
+      this.#waiting.delete(id);
+      if (error === undefined) return request.resolve(result);
+      // Memory that the module has taken is returned only with its worker.
+      if (broken) this.stop();
+      request.reject(new Error(broken ? `${error}; open the file again` : error));
+    };
+    worker.onerror = (event) => this.stop(event.message || "the worker failed");
+    await this.#send("start", { module: await module });
+    await this.#prepare?.((name, argument) => this.#send(name, argument));
+  }
+
+  #send(name, argument, onProgress) {
+    this.#last += 1;
+    const id = this.#last;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject, onProgress });
+      this.#worker.postMessage({ id, name, argument });
+    });
+  }
 }
 
 // Shows a message, or an error.

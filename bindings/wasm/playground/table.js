@@ -1,7 +1,9 @@
 // Training on a table.
 
-import { call, download, element, fill, onFile, restart, short, tell, trying } from "./page.js";
+import { Engine, download, element, fill, onFile, short, tell, trying } from "./page.js";
 import { lines } from "./chart.js";
+
+const engine = new Engine();
 
 let opened;
 let trained;
@@ -23,7 +25,7 @@ async function open(file) {
   tell("table-status", `Reading ${file.name} …`);
   element("table-form").hidden = true;
   element("trained").hidden = true;
-  const { rows, columns } = await call("openTable", { bytes: new Uint8Array(await file.arrayBuffer()), name: file.name });
+  const { rows, columns } = await engine.call("openTable", { bytes: new Uint8Array(await file.arrayBuffer()), name: file.name });
   opened = { name: file.name, file, columns };
   const target = element("target");
   target.replaceChildren(...columns.map(({ name }) => new Option(name, name)));
@@ -74,7 +76,7 @@ async function train(event) {
   try {
     tell("table-status", "Training …");
     const start = performance.now();
-    const result = await call("train", settings(), (round) => {
+    const result = await engine.call("train", settings(), (round) => {
       rounds.push(round);
       element("train-progress").value = (round.index + 1) / round.total;
       // Drawing takes longer than a small tree.
@@ -114,7 +116,7 @@ function bar(name, share, text, isNegative = false) {
 async function explain() {
   const row = element("row").valueAsNumber;
   if (!(row >= 0 && row < trained.rows)) return tell("explained", `Choose a row from 0 to ${trained.rows - 1}.`, true);
-  const { names, values } = await call("explain", { row });
+  const { names, values } = await engine.call("explain", { row });
   const output = Math.max(0, element("output").selectedIndex);
   const own = values.slice(output * (names.length + 1), (output + 1) * (names.length + 1));
   const ranked = names.map((name, at) => [name, own[at]]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 20);
@@ -144,13 +146,13 @@ export function setUpTable() {
   element("table-form").addEventListener("submit", (event) => trying("table-status", () => train(event)));
   element("cancel").addEventListener("click", async () => {
     const { file } = opened;
-    await restart();
+    engine.stop();
     await open(file);
     tell("table-status", "Canceled.");
   });
   for (const id of ["row", "output"]) element(id).addEventListener("change", () => trying("explained", explain));
   element("save-model").addEventListener("click", () => download(`${opened.name.replace(/\..*$/, "")}.bitgrain`, trained.model));
   element("save-predictions").addEventListener("click", () =>
-    trying("table-status", async () => download("predictions.csv", await call("predictCsv"))),
+    trying("table-status", async () => download("predictions.csv", await engine.call("predictCsv"))),
   );
 }

@@ -1,7 +1,9 @@
 // Quantizing a model file.
 
-import { call, digitNetwork, download, element, fill, onFile, short, size, tell, trying } from "./page.js";
+import { Engine, digitNetwork, download, element, fill, onFile, short, size, tell, trying } from "./page.js";
 import { histogram, lines } from "./chart.js";
+
+const engine = new Engine();
 
 let opened;
 let conversion;
@@ -14,7 +16,7 @@ const FORMATS = {
 async function open(file) {
   tell("model-status", `Reading ${file.name} …`);
   for (const id of ["opened", "quantized", "errors"]) element(id).hidden = true;
-  const { container, tensors } = await call("openModel", { file, name: file.name });
+  const { container, tensors } = await engine.call("openModel", { file, name: file.name });
   opened = { name: file.name, tensors, bytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0) };
   const columns = [{ name: "tensor" }, { name: "shape" }, { name: "format" }, { name: "size", number: true }];
   fill(element("tensors"), columns, tensors.map((tensor) => [button(tensor), tensor.shape.join(" × ") || "scalar", tensor.encoding, size(tensor.bytes)]));
@@ -37,7 +39,7 @@ function button({ name }) {
 }
 
 async function look(name) {
-  const stats = await call("stats", { name });
+  const stats = await engine.call("stats", { name });
   histogram(element("histogram"), { title: `Histogram of ${name}`, counts: stats.histogram, low: stats.min, high: stats.max });
   element("histogram-text").textContent =
     `${name}: ${stats.count.toLocaleString("en")} values from ${short(stats.min)} to ${short(stats.max)}, ` +
@@ -77,7 +79,7 @@ async function quantize(event) {
   const options = byBudget ? { budget: Math.round(element("budget").valueAsNumber * 1000) } : { to: element("format").value };
   tell("model-status", "Quantizing …");
   await working(opened.bytes * (byBudget ? 11 : 1), async (onProgress) => {
-    conversion = await call("quantize", { output: output(), options }, onProgress);
+    conversion = await engine.call("quantize", { output: output(), options }, onProgress);
   });
   const { report, plan } = conversion;
   const { bytes_before, bytes_after, tensors, overall } = report;
@@ -110,7 +112,7 @@ function drawErrors({ curve }, marked) {
 
 async function drawCurve() {
   tell("model-status", "Measuring all formats …");
-  await working(opened.bytes * 11, async (onProgress) => drawErrors(await call("plan", { output: output() }, onProgress)));
+  await working(opened.bytes * 11, async (onProgress) => drawErrors(await engine.call("plan", { output: output() }, onProgress)));
   tell("model-status", "Measured all formats.");
 }
 

@@ -1,19 +1,25 @@
-// The worker of the page: holds the table, the model and the network, and calls the package, whose script precedes this one.
+// A worker of the page: holds what its section has opened, and calls the package, whose script precedes this one.
 
-import { Booster, Model, Network, Table, backend, initSync, version } from "bitgrain/init";
+import { Booster, Model, Network, Table, TensorStore, backend, initSync, version } from "bitgrain/init";
 
 let table;
 let booster;
 let model;
 let network;
+let matrices;
+let vectors;
 
 const FEW = 10;
+
+// Values per tensor of the store: a search reads all, and a tensor must fit into a file of the store.
+const PART = 1 << 20;
 
 const tasks = {
   start({ module }) {
     initSync({ module });
-    return { version: version(), backend: backend() };
   },
+
+  about: () => ({ version: version(), backend: backend() }),
 
   openTable({ bytes, name }) {
     table = new Table(bytes, name);
@@ -64,6 +70,39 @@ const tasks = {
     return { bytes, report, plan };
   },
 
+  // Lists the matrices of a file: rows are vectors.
+  async openVectors({ file, name }) {
+    matrices?.free();
+    matrices = await Model.open(file, name);
+    return matrices.tensors.filter(({ shape }) => shape.length === 2 && shape.every((length) => length > 0));
+  },
+
+  // Puts the rows of a matrix, or given values, into a store.
+  storeVectors({ name, values, columns, options }) {
+    if (name !== undefined) {
+      columns = matrices.tensors.find((tensor) => tensor.name === name).shape[1];
+      values = matrices.values(name);
+    }
+    vectors?.store.close();
+    const [store, rows, step] = [TensorStore.inMemory(), values.length / columns, Math.max(1, Math.floor(PART / columns))];
+    for (let row = 0; row < rows; row += step) {
+      const part = values.subarray(row * columns, Math.min(rows, row + step) * columns);
+      store.put(String(row), part, [part.length / columns, columns], options);
+    }
+    vectors = { store, values, columns, rows };
+    return { rows, columns, before: 4 * values.length, after: store.ids().reduce((sum, id) => sum + store.meta(id).storedBytes, 0) };
+  },
+
+  // Searches for a row as it was before it was stored.
+  nearest({ row, count, metric }) {
+    const { store, values, columns } = vectors;
+    const start = performance.now();
+    const found = store.search(values.subarray(row * columns, (row + 1) * columns), count, { metric });
+    const time = performance.now() - start;
+    // A tensor is named for its first row.
+    return { ...found, time, hits: found.hits.map((hit) => ({ ...hit, row: Number(hit.id) + hit.row })) };
+  },
+
   loadDigits({ bytes }) {
     network = Network.load(bytes);
   },
@@ -84,6 +123,7 @@ self.onmessage = async ({ data: { id, name, argument } }) => {
     const result = await tasks[name](argument, (progress) => self.postMessage({ id, progress }));
     self.postMessage({ id, result });
   } catch (error) {
-    self.postMessage({ id, error: error.message ?? String(error) });
+    const message = error.message ?? String(error);
+    self.postMessage({ id, error: message, broken: /^(internal error|out of memory)/.test(message) });
   }
 };

@@ -42,6 +42,41 @@ test("unused tensors get fewer bits", () => {
   assert.ok(store.get("old").bits < 8);
 });
 
+test("a search finds the nearest rows, with intervals that contain their scores", () => {
+  const store = TensorStore.inMemory();
+  const [rows, columns] = [500, 96];
+  const matrix = Float32Array.from({ length: rows * columns }, (_, i) => Math.sin(i * i * 0.0137));
+  for (let first = 0; first < rows; first += 100) store.put(`m/${first}`, matrix.subarray(first * columns, (first + 100) * columns), [100, columns]);
+  store.put("v", matrix.subarray(0, columns), [columns], { user: [["kind", "vector"]] });
+  store.put("other", values);
+  const query = Float32Array.from({ length: columns }, (_, i) => matrix[123 * columns + i] + 0.01 * Math.cos(i));
+  const dot = (row) => query.reduce((sum, x, i) => sum + x * matrix[row * columns + i], 0);
+  const exact = Array.from({ length: rows }, (_, row) => row).sort((a, b) => dot(b) - dot(a));
+  const { hits, certified, skipped } = store.search(query, 5, { prefix: "m/" });
+  assert.deepEqual([hits.length, skipped], [5, 0]);
+  assert.equal(certified, hits.filter((hit) => hit.certified).length);
+  for (const hit of hits) {
+    const row = Number(hit.id.slice(2)) + hit.row;
+    assert.ok(hit.low <= dot(row) && dot(row) <= hit.high, `${row}: ${dot(row)} in ${hit.low} to ${hit.high}`);
+    if (hit.certified) assert.ok(exact.slice(0, 5).includes(row));
+    assert.equal(hit.tier, "hot");
+  }
+  assert.deepEqual([hits[0].id, hits[0].row], ["m/100", 23]);
+  assert.deepEqual(store.search(query, 3, { metric: "l2", ids: ["m/100"] }).hits.map(({ id }) => id), Array(3).fill("m/100"));
+  assert.deepEqual(store.search(query, 9, { metric: "cosine", filter: [["kind", "vector"]] }).hits.map(({ id }) => id), ["v"]);
+  assert.ok(store.search(query, 5, { prefix: "m/", exact: true }).certified >= certified);
+  assert.deepEqual(store.search(query, 5, { prefix: "none" }).hits, []);
+  refuses(() => store.search(query, 5, { prefix: "other" }), /other/);
+  refuses(() => store.search(new Float32Array(columns), 5, { metric: "cosine", prefix: "m/" }), /./);
+  refuses(() => store.search(Float32Array.of(NaN), 5), /./);
+  refuses(() => store.search(new Float32Array(0), 5), /./);
+  refuses(() => store.search(query, 0), /./);
+  refuses(() => store.search(query, 5, { metric: "euclid" }), /euclid/);
+  refuses(() => store.search(query, 5, { filters: [] }), /unknown field/);
+  store.close();
+  refuses(() => store.search(query, 5), /closed/);
+});
+
 test("invalid input is an error with a message, never a trap", () => {
   const store = TensorStore.inMemory();
   refuses(() => store.get("none"), /none/);

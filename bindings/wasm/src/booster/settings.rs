@@ -2,7 +2,7 @@
 
 use bitgrain::gbdt::Objective;
 use bitgrain::gbdt::metric::{self, Metric};
-use bitgrain::gbdt::parameter::{ParameterSet, ParameterValue};
+use bitgrain::gbdt::parameter::{ParameterKind, ParameterSet, ParameterValue, find};
 use bitgrain::gbdt::table::ColumnRoles;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -40,6 +40,8 @@ export interface TableOptions extends TrainOptions {
   target: string;
   /** Column of row weights. */
   weight?: string;
+  /** Column of queries, for ranking. */
+  group?: string;
   /** Columns that are not used. */
   ignore?: string[];
 }
@@ -69,6 +71,7 @@ export interface TableColumn {
 pub(super) struct Settings {
     target: Option<String>,
     weight: Option<String>,
+    group: Option<String>,
     objective: Option<String>,
     metric: Option<OneOrMany>,
     pub(super) ignore: Vec<String>,
@@ -117,6 +120,8 @@ impl Settings {
         Ok(ColumnRoles {
             target: self.target.clone(),
             weight: self.weight.clone(),
+            group: self.group.clone(),
+            position: None,
             categorical: self.categorical.iter().map(name).collect::<Result<_>>()?,
             objective: self.objective.clone(),
             balanced: false,
@@ -144,10 +149,16 @@ fn parameter(name: &str, value: &Value) -> Result<ParameterValue> {
             (_, Some(integer), _) => integer.into(),
             (.., number) => number.unwrap_or(f64::NAN).into(),
         },
+        Value::Array(_) | Value::Object(_) if is_structured(name) => value.to_string().into(),
         Value::Array(_) | Value::Object(_) => {
             return Err(js(format!("invalid value of `{name}`; use a number, a string or a boolean")));
         }
     })
+}
+
+/// Returns whether a parameter is a list, a map or a tree.
+fn is_structured(name: &str) -> bool {
+    find(name).is_ok_and(|parameter| matches!(parameter.kind, ParameterKind::Structured(_)))
 }
 
 /// Converts `learningRate` to `learning_rate`.

@@ -57,7 +57,10 @@ impl Booster {
         let mut valid = None;
         if let Some(share) = settings.valid_share()? {
             let seed = parameters.params().map_err(js)?.seed;
-            let fold = Fold::hold_out(all.matrix().n_rows(), all.strata(), share, seed);
+            let fold = match all.groups() {
+                Some(groups) => Fold::hold_out_groups(groups, share, seed),
+                None => Fold::hold_out(all.matrix().n_rows(), all.strata(), share, seed),
+            };
             valid = Some(all.select(&fold.valid));
             all = all.select(&fold.train);
         }

@@ -2,6 +2,7 @@
 
 mod clock;
 mod opfs;
+mod search;
 mod settings;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::error::{Result, js};
 use crate::options;
 use clock::DateClock;
 use opfs::{Pool, SLOTS};
+use search::{ResultReport, SearchSettings};
 use settings::{MetaReport, PutSettings, StatsReport};
 
 /// A store of tensors, whose precision follows their use within a known error bound.
@@ -74,6 +76,20 @@ impl TensorStore {
     /// Reads a tensor.
     pub fn get(&self, id: &str) -> Result<StoredTensor> {
         self.store()?.get(id).map(StoredTensor).map_err(js)
+    }
+
+    /// Finds the `k` vectors nearest to a query, best first, among tensors with as many values and rows of matrices with
+    /// as many columns.
+    #[wasm_bindgen(unchecked_return_type = "SearchResult")]
+    pub fn search(
+        &self,
+        query: &[f32],
+        k: usize,
+        #[wasm_bindgen(unchecked_optional_param_type = "SearchOptions")] options: JsValue,
+    ) -> Result<JsValue> {
+        let settings: SearchSettings = options::read(&options)?;
+        let mut found = self.store()?.search(&[query], k, &settings.options()?).map_err(js)?;
+        options::write(&found.pop().map(ResultReport::from))
     }
 
     /// Returns whether the store has a tensor.
