@@ -1,4 +1,4 @@
-"""Object storage servers for the tests: moto, SeaweedFS, and a proxy that loses answers."""
+"""Object storage servers for the tests: moto, SeaweedFS, WsgiDAV, and a proxy that loses answers."""
 
 import contextlib
 import http.client
@@ -80,6 +80,21 @@ def moto():
         request = urllib.request.Request(f"http://127.0.0.1:{server.port}/{BUCKET}", method="PUT")
         urllib.request.urlopen(request, timeout=10).close()
         yield server
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def webdav(folder):
+    """Runs WsgiDAV, which keeps files in a folder; returns its port."""
+    port = free_port()
+    arguments = [program("wsgidav"), "--host", "127.0.0.1", "--port", str(port), "--root", str(folder)]
+    arguments += ["--auth", "anonymous", "--no-config"]
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/", process)
+        yield port
     finally:
         process.kill()
         process.wait()

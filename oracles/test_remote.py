@@ -29,6 +29,12 @@ def weed(tmp_path_factory):
         yield server
 
 
+@pytest.fixture(scope="module")
+def dav(tmp_path_factory):
+    with servers.webdav(tmp_path_factory.mktemp("dav")) as port:
+        yield f"http://127.0.0.1:{port}/store"
+
+
 @pytest.fixture
 def address():
     return next(ADDRESSES)
@@ -106,6 +112,38 @@ def test_every_operation_works_on_a_server(bitgrain, random, kind, request, addr
     assert code == 2 and "unknown tensor id `missing`" in output
     code, output = client.attempt("ls", address.split("?")[0] + "-none")
     assert code == 2 and "no store found" in output
+
+
+def test_a_webdav_server_takes_one_writer(bitgrain, random, dav):
+    client = Remote(bitgrain.program, dict(os.environ), bitgrain.folder)
+    # WebDAV has no conditional put, so two writers could not be told apart.
+    code, output = client.attempt("init", dav)
+    assert code == 2 and "does not support conditional writes" in output and "?writers=single" in output, output
+    address = f"{dav}?writers=single"
+    client.run("init", address)
+    tensors = {f"t{i}": random.standard_normal(1000 * i + 1).astype("f4") for i in range(3)}
+    for name, values in tensors.items():
+        client.run("put", address, name, client.save("in", values))
+    client.run("rm", address, "t0")
+    del tensors["t0"]
+    assert client.json("compact", address, "--all")["segments_written"] >= 1
+    assert client.json("verify", dav)["damages"] == []
+    hold(client, dav, tensors)
+
+
+def test_search_reads_from_a_server(bitgrain, moto, address, random):
+    client = remote(bitgrain, moto)
+    address += "?writers=single"
+    rows = random.standard_normal((200, 32)).astype("f4")
+    client.run("init", address)
+    client.run("put", address, "rows", client.save("rows", rows))
+    query = client.save("query", rows[17:18] + 0.01)
+    found = client.json("search", address, "--query", query, "-k", 3, "--metric", "cosine")
+    local = client.folder / "local.store"
+    client.run("init", local)
+    client.run("put", local, "rows", client.save("rows", rows))
+    assert found == client.json("search", local, "--query", query, "-k", 3, "--metric", "cosine")
+    assert "17" in json.dumps(found)
 
 
 def test_a_missing_bucket_and_wrong_keys_are_errors_without_secrets(bitgrain, weed, moto):

@@ -4,7 +4,7 @@ times as a line of JSON.
     python engines.py '{"engine": "lleaves", "folder": …}'
 
 The job has the fields of `Job` in `bench/src/gbdt/engines.rs`. The engine `train` writes the model that the others
-read. Every call gets other rows than the call before: an engine with branches would otherwise be timed on rows whose
+read, and its predictions of the validation rows. Every call gets other rows than the call before: an engine with branches would otherwise be timed on rows whose
 paths the processor has memorized.
 """
 
@@ -26,7 +26,10 @@ def train(job):
         "num_threads": job["threads"],
         "verbose": -1,
     }
-    lightgbm.train(params, lightgbm.Dataset(x, y), job["rounds"]).save_model(job["model"])
+    model = lightgbm.train(params, lightgbm.Dataset(x, y), job["rounds"])
+    model.save_model(job["model"])
+    # The reference of all engines.
+    np.save(job["scores"], model.predict(np.load(f"{job['folder']}/xv.npy"), num_threads=job["threads"]))
     print(json.dumps({"version": lightgbm.__version__}))
 
 

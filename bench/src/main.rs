@@ -7,6 +7,7 @@ mod buffer;
 mod codec;
 mod data;
 mod gbdt;
+mod llm;
 mod machine;
 mod measure;
 mod nn;
@@ -45,6 +46,8 @@ struct Cli {
     #[command(flatten)]
     nn: nn::Options,
     #[command(flatten)]
+    llm: llm::Options,
+    #[command(flatten)]
     gbdt: gbdt::Options,
 }
 
@@ -57,9 +60,10 @@ enum Role {
     /// A contender of the suite `store` that opens stored tensors, in a separate process.
     #[command(hide = true)]
     ContendOpen { keeper: String, folder: PathBuf },
-    /// All contenders of the suite `nn` on this many threads, in a separate process.
+    /// All contenders of the suite `nn` on a backend and this many threads, in a separate process.
     #[command(hide = true)]
     ContendNn {
+        backend: String,
         threads: usize,
         #[arg(long)]
         quick: bool,
@@ -76,6 +80,8 @@ enum Suite {
     Weights,
     /// Products with quantized matrices compared with candle and ggml, and a sentence model compared with candle.
     Nn,
+    /// A language model compared with llama.cpp: speed, and agreement of the predictions.
+    Llm,
     /// Gradient boosting compared with LightGBM, XGBoost, CatBoost and scikit-learn.
     Gbdt,
     /// Stored tensors compared with databases and files: put, get, open, bytes on disk.
@@ -88,6 +94,7 @@ impl Suite {
             Self::Codec => Ok(codec::run(pace)),
             Self::Weights => weights::run(pace),
             Self::Nn => nn::run(pace, &cli.nn),
+            Self::Llm => llm::run(pace, &cli.llm),
             Self::Gbdt => gbdt::run(pace, &cli.gbdt),
             Self::Store => store::run(pace),
         }
@@ -112,9 +119,9 @@ fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
     match &cli.role {
         Some(Role::Contend { job }) => return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?),
         Some(Role::ContendOpen { keeper, folder }) => return writeln!(out, "{}", store::contend(keeper, folder)),
-        Some(Role::ContendNn { threads, quick, options }) => {
+        Some(Role::ContendNn { backend, threads, quick, options }) => {
             let pace = if *quick { Pace::Quick } else { Pace::Full };
-            return writeln!(out, "{}", nn::contend(pace, options, *threads)?);
+            return writeln!(out, "{}", nn::contend(pace, options, backend, *threads)?);
         }
         None => {}
     }

@@ -58,6 +58,11 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
+    /// With a budget for many comparisons of milliseconds: a second, which is dozens of rounds.
+    pub(crate) fn brief(self) -> Self {
+        Self { budget: self.budget.min(Duration::from_secs(1)), ..self }
+    }
+
     /// For contenders with their own threads: each sample starts with a pause, in which the threads of the previous
     /// contender stop spinning, and an uncounted call, which wakes the contender's threads.
     pub(crate) const fn apart(self) -> Self {

@@ -10,7 +10,7 @@ const FOLDER: &str = "bindings/python";
 
 /// Builds the wheel with a Cargo profile, installs it, and runs its tests, type checks and lints.
 ///
-/// The profile `dev` has the optimization level of the tests and keeps debug assertions; `release` is the profile that
+/// The profile `dev` has the optimization level of the tests and keeps debug assertions; `dist` is the profile that
 /// users get. With the profile `test`, `cargo rustc` would build a test harness instead of a library.
 ///
 /// # Errors

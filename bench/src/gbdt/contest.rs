@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bitgrain::gbdt::metric::{self, MetricInput};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::array;
 use super::contender::{CONTENDERS, Contender, SYMMETRIC_RIVAL, Side, Starter, YARDSTICK};
 use super::job::{Answer, Job, Objective, Seconds};
+use super::ledger::Ledger;
 use crate::data::{Random, SEED};
 
 /// Competitors slower than the fastest by this factor run only once.
@@ -105,14 +107,30 @@ impl Contest {
     }
 }
 
+/// A run with the quality of its model.
+#[derive(Serialize, Deserialize)]
+struct Done {
+    answer: Answer,
+    quality: f64,
+    /// Duration of the whole process.
+    seconds: f64,
+}
+
 /// Runs every contender repeatedly, within the time budget.
-pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort, contest: &mut Contest) {
-    let start = Instant::now();
+pub(super) fn run(
+    starter: &Starter,
+    ledger: &Ledger,
+    job: &Job,
+    targets: &[f32],
+    effort: Effort,
+    contest: &mut Contest,
+) {
+    let mut spent = Duration::ZERO;
     let (mut answers, mut quality) = (BTreeMap::<&str, Vec<Answer>>::new(), BTreeMap::<&str, Vec<f64>>::new());
     let mut order = CONTENDERS.to_vec();
     let mut random = Random::new(SEED);
     for repetition in 0..effort.repetitions.max(1) {
-        if repetition > 0 && start.elapsed() > effort.budget {
+        if repetition > 0 && spent > effort.budget {
             break;
         }
         // A new random order each time, so that no contender always follows the same predecessor.
@@ -124,12 +142,18 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
             eprintln!("measuring {}: {}, run {}", contest.title, contender.key, repetition + 1);
             let mut job = Job { contender: contender.key.to_owned(), ..job.clone() };
             job.settings.seed = repetition as u64 + 1;
-            let done = starter.run(contender.side, &job).and_then(|answer| Ok((answer, measure(&job, targets)?)));
+            let key = json!({ "table": contest.title, "contender": contender.key, "settings": job.settings });
+            let done = ledger.result(&key, || {
+                let start = Instant::now();
+                let answer = starter.run(contender.side, &job)?;
+                Ok(Done { answer, quality: measure(&job, targets)?, seconds: start.elapsed().as_secs_f64() })
+            });
             match done {
-                Ok((answer, found)) => {
-                    eprintln!("  trained in {:.2} s, quality {found:.4}", answer.train.wall);
-                    answers.entry(contender.key).or_default().push(answer);
-                    quality.entry(contender.key).or_default().push(found);
+                Ok(done) => {
+                    eprintln!("  trained in {:.2} s, quality {:.4}", done.answer.train.wall, done.quality);
+                    spent += Duration::from_secs_f64(done.seconds.clamp(0.0, 1e6));
+                    answers.entry(contender.key).or_default().push(done.answer);
+                    quality.entry(contender.key).or_default().push(done.quality);
                 }
                 Err(why) => {
                     eprintln!("continuing without {}: {why}", contender.key);
@@ -159,7 +183,7 @@ fn measure(job: &Job, targets: &[f32]) -> Result<f64, String> {
     let _ = std::fs::remove_file(&job.scores);
     let name = if job.objective == Objective::Binary { "auc" } else { "rmse" };
     let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
-    let data = MetricInput { targets: &targets, weights: None, predictions: &predictions };
+    let data = MetricInput { targets: &targets, weights: None, predictions: &predictions, groups: None };
     metric::by_name(name).and_then(|metric| metric.evaluate(&data)).map_err(|e| e.to_string())
 }
 

@@ -1,6 +1,7 @@
 //! Prediction engines on the same LightGBM model: calls from Python with one row to all rows, and single rows from
 //! Rust.
 
+use std::cell::OnceCell;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,6 +14,8 @@ use serde_json::json;
 
 use super::array;
 use super::job::Settings;
+use super::ledger::Ledger;
+use super::package::Package;
 use super::sheet::digits;
 use super::table::{Table, thousands};
 use crate::measure::Pace;
@@ -51,7 +54,7 @@ struct Job<'a> {
 }
 
 /// Line that an engine's process prints.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Answer {
     version: String,
     #[serde(default)]
@@ -76,9 +79,17 @@ struct Entry {
     difference: f64,
 }
 
+/// Times of an engine's process, with the largest difference to LightGBM's predictions.
+#[derive(Serialize, Deserialize)]
+struct Done {
+    answer: Answer,
+    difference: f64,
+}
+
 /// Measures every engine. Returns the sheets and the targets.
 pub(super) fn run(
-    python: Option<&Path>,
+    package: &Package,
+    ledger: &Ledger,
     table: &Table,
     scratch: &Scratch,
     settings: Settings,
@@ -96,48 +107,51 @@ pub(super) fn run(
         rows: ROWS.into_iter().chain([all]).collect(),
         seconds: if pace == Pace::Quick { 0.05 } else { 1.0 },
     };
-    let trained = python.ok_or_else(|| "no Python environment".to_owned()).and_then(|python| {
-        eprintln!("training the model of the prediction engines");
-        install(python)?;
-        start(python, &job("train")).map(|_| python)
-    });
-    let python = match trained {
-        Ok(python) => python,
-        Err(error) => {
-            eprintln!("continuing without prediction engines: {error}");
-            return (Vec::new(), Vec::new());
+    let key = |engine: &str| json!({ "engine": engine, "table": table.size(), "settings": settings });
+    let trained = OnceCell::new();
+    // Trains the model when an engine needs it. LightGBM's predictions are the reference of the others.
+    let model = || -> Result<Vec<f64>, String> {
+        let train = || {
+            eprintln!("training the model of the prediction engines");
+            start(package.python()?, &job("train"))?;
+            array::read_wide(&job("train").scores).map_err(|error| error.to_string())
+        };
+        trained.get_or_init(train).clone()
+    };
+    let measure = |engine: &'static str| {
+        let exact = model()?;
+        eprintln!("measuring prediction engine {engine}");
+        let answer = start(package.python()?, &job(engine))?;
+        let scores = array::read_wide(&job(engine).scores).map_err(|error| error.to_string())?;
+        if scores.len() != exact.len() {
+            return Err(format!("{} predictions for {} rows", scores.len(), exact.len()));
         }
+        let difference = scores.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        Ok(Done { answer, difference })
     };
     let (mut entries, mut failures) = (Vec::new(), Vec::new());
-    for (name, key) in ENGINES {
-        eprintln!("measuring prediction engine {key}");
-        match start(python, &job(key)) {
-            Ok(Answer { version, calls }) => entries.push(Entry { name, key, version, calls, difference: f64::NAN }),
+    for (name, engine) in ENGINES {
+        match ledger.result(&key(engine), || measure(engine)) {
+            Ok(Done { answer: Answer { version, calls }, difference }) => {
+                entries.push(Entry { name, key: engine, version, calls, difference });
+            }
             Err(error) => failures.push(format!(" Not in this run: {name} ({error}).")),
         }
     }
-    let scores = |key: &'static str| array::read_wide(&job(key).scores).unwrap_or_default();
-    let exact = scores("lightgbm");
-    for entry in &mut entries {
-        let of = scores(entry.key);
-        let differences = of.iter().zip(&exact).map(|(a, b)| (a - b).abs());
-        entry.difference = if of.len() == exact.len() { differences.fold(0.0, f64::max) } else { f64::NAN };
+    if entries.is_empty() {
+        eprintln!("continuing without prediction engines:{}", failures.concat());
+        return (Vec::new(), Vec::new());
     }
     let mut sheets = vec![sheet(&entries, &failures, table, settings)];
-    match single_rows(&job("train").model, scratch, pace) {
-        Ok(sheet) => sheets.push(sheet),
+    let of_rust = || {
+        model()?;
+        single_rows(&job("train").model, scratch, pace).map_err(|error| error.to_string())
+    };
+    match ledger.result(&key("rust"), of_rust) {
+        Ok(found) => sheets.push(sheet_of_rust(&found)),
         Err(error) => eprintln!("continuing without single rows from Rust: {error}"),
     }
     (sheets, judge(&entries))
-}
-
-/// Installs this project's Python package, built in release mode.
-fn install(python: &Path) -> Result<(), String> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/python");
-    let mut command = Command::new(python);
-    command.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps"]);
-    let status = command.arg(package).stdout(Stdio::null()).status().map_err(|error| error.to_string())?;
-    if status.success() { Ok(()) } else { Err(format!("cannot install bindings/python: {status}")) }
 }
 
 fn start(python: &Path, job: &Job<'_>) -> Result<Answer, String> {
@@ -200,14 +214,26 @@ fn whole(value: f64) -> String {
     thousands(value.round() as usize)
 }
 
+/// Calls with one row from Rust, on some threads at once.
+#[derive(Serialize, Deserialize)]
+struct SingleRows {
+    threads: usize,
+    /// Cores of the machine.
+    cores: usize,
+    /// Microseconds per call.
+    p50: f64,
+    p99: f64,
+    per_second: f64,
+}
+
 /// Measures calls with one row from Rust, by one thread and by several at once.
-fn single_rows(model: &Path, scratch: &Scratch, pace: Pace) -> Result<Sheet, Box<dyn Error + Send + Sync>> {
+fn single_rows(model: &Path, scratch: &Scratch, pace: Pace) -> Result<Vec<SingleRows>, Box<dyn Error + Send + Sync>> {
     let predictor = Predictor::new(&Model::load(model)?)?;
     let (values, columns) = array::read(&scratch.folder().join("xv.npy"))?;
     let rows: Vec<Vec<f64>> = values.chunks_exact(columns).map(|row| row.iter().map(|&v| v.into()).collect()).collect();
     let duration = Duration::from_secs_f64(if pace == Pace::Quick { 0.05 } else { 1.0 });
-    let cells = ["threads", "p50, µs", "p99, µs", "rows per second"].map(str::to_owned).to_vec();
-    let (mut cells, mut value) = (vec![cells], Vec::new());
+    let cores = std::thread::available_parallelism()?.get();
+    let mut found = Vec::new();
     for callers in CALLERS {
         let one = |first: usize| {
             let (mut took, start) = (Vec::with_capacity(1 << 20), Instant::now());
@@ -231,19 +257,24 @@ fn single_rows(model: &Path, scratch: &Scratch, pace: Pace) -> Result<Sheet, Box
         let per_second = took.len() as f64 / start.elapsed().as_secs_f64();
         took.sort_unstable();
         let at = |share: usize| took.get(took.len() * share / 100).map_or(f64::NAN, |took| took.as_secs_f64() * 1e6);
-        let (p50, p99) = (at(50), at(99));
-        let rounded = whole(per_second);
-        cells.push(vec![callers.to_string(), digits(p50), digits(p99), rounded]);
-        value.push(json!({ "threads": callers, "p50": p50, "p99": p99, "per_second": per_second }));
+        found.push(SingleRows { threads: callers, cores, p50: at(50), p99: at(99), per_second });
     }
+    Ok(found)
+}
+
+fn sheet_of_rust(found: &[SingleRows]) -> Sheet {
+    let mut cells = vec![["threads", "p50, µs", "p99, µs", "rows per second"].map(str::to_owned).to_vec()];
+    cells.extend(
+        found.iter().map(|of| vec![of.threads.to_string(), digits(of.p50), digits(of.p99), whole(of.per_second)]),
+    );
     let note = format!(
         "The same model, `Predictor::row` on one row of f64 values at a time. Threads share one predictor without locks. \
          This machine has {} cores, so that the percentiles of {} threads include the time that a thread waits for a \
          core.",
-        std::thread::available_parallelism()?,
+        found.first().map_or(1, |of| of.cores),
         CALLERS[1],
     );
-    Ok(Sheet { title: "Single rows from Rust".to_owned(), note, cells, value: json!(value) })
+    Sheet { title: "Single rows from Rust".to_owned(), note, cells, value: json!(found) }
 }
 
 /// Checks the targets against the fastest other engine.

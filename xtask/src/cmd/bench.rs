@@ -12,9 +12,9 @@ use crate::step::Step;
 
 /// Run the benchmarks against other libraries
 ///
-/// The first run builds the other libraries, which takes a while; the suites `weights` and `nn` also download
-/// llama.cpp's prebuilt library with npm, and the suites `gbdt` (LightGBM, XGBoost, CatBoost, scikit-learn) and `store`
-/// (tensorstore, zarr) install theirs with pip into separate environments. Libraries that cannot be installed are
+/// The first run builds the other libraries, which takes a while; the suites `weights`, `nn` and `llm` also download
+/// llama.cpp's prebuilt library with npm, `llm` a model with pip, and the suites `gbdt` (LightGBM, XGBoost, CatBoost,
+/// scikit-learn) and `store` (tensorstore, zarr) install theirs with pip into separate environments. Libraries that cannot be installed are
 /// skipped. Measure on an idle machine, and quote ratios. For the options of the benchmark program, run `cargo xtask
 /// bench codec -- --help`.
 ///

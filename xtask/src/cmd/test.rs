@@ -11,8 +11,8 @@ use crate::platforms;
 use crate::python::Python;
 use crate::step::Step;
 
-/// Object storage is off by default, but its tests are not: the oracles start servers for it.
-const REMOTE: [&str; 2] = ["--features", "bitgrain-cli/remote"];
+/// Parquet and object storage are off by default, but their tests are not.
+const FULL: [&str; 2] = ["--features", "bitgrain-cli/full"];
 
 /// Run the tests: all suites, or the given ones
 ///
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Suites to run [default: all]
     #[arg(value_enum)]
     suites: Vec<Suite>,
-    /// Build the wheel in release mode, as users install it, which takes minutes
+    /// Build the wheel optimized, as users install it, which takes minutes
     #[arg(long)]
     release_wheel: bool,
     /// Run the tests on other platforms instead
@@ -68,20 +68,20 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     if args.wants(Suite::Rust) {
         // The Python package is tested in Python.
         let tests = Step::cargo().args(["test", "--workspace", "--exclude", "bitgrain-python", "--locked"]);
-        tests.args(REMOTE).with_fixed_cases().run()?;
+        tests.args(FULL).with_fixed_cases().run()?;
     }
     if let Some((python, oracles)) = python {
         if args.wants(Suite::Oracles) {
             // `cargo test` has built the command. Another build, without the features of its tests, would take minutes.
             if !args.wants(Suite::Rust) {
                 let build = Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]);
-                build.args(REMOTE).run()?;
+                build.args(FULL).run()?;
             }
             python.script("spec/check_vectors.py").run()?;
             oracles.step().run()?;
         }
         if args.wants(Suite::Python) {
-            package::test(&oracles, if args.release_wheel { "release" } else { "dev" })?;
+            package::test(&oracles, if args.release_wheel { "dist" } else { "dev" })?;
         }
     }
     let all = [Suite::Rust, Suite::Oracles, Suite::Python].into_iter().all(|suite| args.wants(suite));

@@ -12,7 +12,7 @@ use crate::site::files::read;
 use crate::step::root;
 
 /// Scripts of the page, in the order in which they are joined.
-const SCRIPTS: [&str; 6] = ["page.js", "chart.js", "table.js", "weights.js", "digit.js", "main.js"];
+const SCRIPTS: [&str; 7] = ["page.js", "chart.js", "table.js", "weights.js", "search.js", "digit.js", "main.js"];
 
 /// Scripts of the worker, which follow the package's own.
 const WORKER: [&str; 1] = ["worker.js"];
@@ -62,8 +62,9 @@ fn scoped(script: &str) -> String {
         let exported = line.strip_prefix("export ");
         if let Some(declaration) = exported {
             let words = declaration.split(|c: char| !c.is_alphanumeric() && c != '_');
-            exports
-                .extend(words.map(str::to_owned).find(|word| !["async", "function", "const"].contains(&word.as_str())));
+            exports.extend(
+                words.map(str::to_owned).find(|word| !["async", "function", "const", "class"].contains(&word.as_str())),
+            );
         }
         body += exported.unwrap_or(line);
         body.push('\n');
@@ -103,10 +104,10 @@ mod tests {
     #[test]
     fn scripts_keep_their_names_to_themselves() {
         let script =
-            scoped("import { x } from \"./x.js\";\nlet state;\nexport async function f() {}\nexport const g = 1;\n");
+            scoped("import { x } from \"./x.js\";\nlet state;\nexport async function f() {}\nexport class G {}\n");
         assert_eq!(
             script,
-            "const { f, g } = (() => {\nlet state;\nasync function f() {}\nconst g = 1;\nreturn { f, g };\n})();\n"
+            "const { f, G } = (() => {\nlet state;\nasync function f() {}\nclass G {}\nreturn { f, G };\n})();\n"
         );
         assert_eq!(scoped("await 1;\n"), "{\nawait 1;\n}\n");
     }

@@ -1,6 +1,6 @@
 //! Signatures, fields and docstrings of the Python package.
 
-use bitgrain_gbdt::parameter::{HyperParameter, PARAMETERS, ParameterKind, ParameterStage, ParameterValue};
+use bitgrain_gbdt::parameter::{HyperParameter, PARAMETERS, ParameterKind, ParameterStage, ParameterValue, Structure};
 
 /// Maximum length of a docstring line without indentation.
 const WIDTH: usize = 112;
@@ -36,7 +36,9 @@ fn documented(parameter: &HyperParameter) -> Vec<String> {
             let words: Vec<String> = choices.iter().map(|choice| format!("\"{}\"", choice.name)).collect();
             format!("{{{}}}", words.join(", "))
         }
-        _ => annotation(parameter).replace("int | None", "int, optional"),
+        _ => annotation(parameter)
+            .replace("Sequence[float] | None", "sequence of float, optional")
+            .replace("int | None", "int, optional"),
     };
     let default = match (parameter.default)() {
         ParameterValue::Unset => String::new(),
@@ -67,6 +69,11 @@ fn annotation(parameter: &HyperParameter) -> &'static str {
         ParameterKind::OptionalInteger => "int | None",
         ParameterKind::Number => "float",
         ParameterKind::Flag => "bool",
+        ParameterKind::Numbers => "Sequence[float] | None",
+        ParameterKind::Structured(Structure::Directions) => "Sequence[int] | Mapping[str, int] | str | None",
+        ParameterKind::Structured(Structure::Factors) => "Sequence[float] | Mapping[str, float] | str | None",
+        ParameterKind::Structured(Structure::Groups) => "Sequence[Sequence[int | str]] | str | None",
+        ParameterKind::Structured(_) => "Mapping[str, Any] | str | PathLike[str] | None",
         _ => "str",
     }
 }

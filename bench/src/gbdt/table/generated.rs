@@ -18,7 +18,7 @@ pub(crate) struct Recipe {
 }
 
 /// The generated tables.
-pub(crate) static RECIPES: [Recipe; 3] = [
+pub(crate) static RECIPES: [Recipe; 6] = [
     Recipe {
         name: "binary",
         about: "Two classes; twenty normal features, four rounded to multiples of 0.5, two binary, two of noise; 10 \
@@ -46,6 +46,33 @@ pub(crate) static RECIPES: [Recipe; 3] = [
         rows: 100_000,
         predict_training_rows: false,
         row: wide,
+    },
+    Recipe {
+        name: "tall",
+        about: "Two classes from five normal features and two with 300 and 200 codes.",
+        objective: Objective::Binary,
+        columns: 7,
+        rows: 2_400_000,
+        predict_training_rows: false,
+        row: tall,
+    },
+    Recipe {
+        name: "medium",
+        about: "Two classes from 22 normal features.",
+        objective: Objective::Binary,
+        columns: 22,
+        rows: 128_000,
+        predict_training_rows: false,
+        row: medium,
+    },
+    Recipe {
+        name: "small",
+        about: "Target from five of eight normal features, with noise of standard deviation 0.5.",
+        objective: Objective::Squared,
+        columns: 8,
+        rows: 32_000,
+        predict_training_rows: false,
+        row: small,
     },
 ];
 
@@ -105,6 +132,27 @@ fn wide(random: &mut Random, x: &mut [f32]) -> f32 {
     drawn(random, curved + 0.3 * x[250] - 0.2 * x[300] + 0.1 * x[10..60].iter().sum::<f32>() - 0.5)
 }
 
+fn tall(random: &mut Random, x: &mut [f32]) -> f32 {
+    x.fill_with(|| random.normal());
+    for (feature, codes) in [(5, 300.0), (6, 200.0)] {
+        x[feature] = (uniform(random) * codes).floor();
+    }
+    // Codes without an order.
+    let of_codes = (x[5] * 2.399).sin() + 0.7 * (x[6] * 1.713).cos();
+    drawn(random, x[0] * x[1] + (2.0 * x[2]).sin() + of_codes + if x[3] > 0.5 { x[4] } else { 0.0 })
+}
+
+fn medium(random: &mut Random, x: &mut [f32]) -> f32 {
+    x.fill_with(|| random.normal());
+    let curved = x[0] * x[1] + (2.0 * x[2]).sin() + 0.7 * x[3].abs() - 0.5 * x[4] * x[4];
+    drawn(random, curved + 0.2 * x[5..15].iter().sum::<f32>())
+}
+
+fn small(random: &mut Random, x: &mut [f32]) -> f32 {
+    x.fill_with(|| random.normal());
+    x[0] * x[1] + 2.0 * (1.5 * x[2]).sin() + x[3].abs() - x[4] + 0.5 * random.normal()
+}
+
 /// Returns a uniform number from 0 to 1.
 fn uniform(random: &mut Random) -> f32 {
     (random.next() >> 40) as f32 / (1_u32 << 24) as f32
@@ -128,6 +176,15 @@ mod tests {
         let share = missing as f32 / table.train.targets.len() as f32;
         assert!((0.28..0.32).contains(&share), "{share} of a row");
         assert_eq!(table.size(), "100,000 × 28");
+    }
+
+    #[test]
+    fn two_features_of_the_tall_table_are_codes() {
+        let table = RECIPES[3].make(Pace::Quick);
+        let most = |feature| table.train.features.chunks(7).map(|row| row[feature]).fold(0.0, f32::max);
+        assert_eq!([most(5), most(6)], [299.0, 199.0]);
+        let ones = table.held.targets.iter().sum::<f32>() / table.held.targets.len() as f32;
+        assert!((0.3..0.7).contains(&ones), "{ones}");
     }
 
     #[test]

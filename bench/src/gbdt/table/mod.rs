@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn without_a_folder_only_generated_tables_are_measured() {
-        assert_eq!(Source::all(None).len(), 3);
-        assert_eq!(Source::all(Some(Path::new("no-such-folder"))).len(), 3);
+        assert_eq!(Source::all(None).len(), 6);
+        assert_eq!(Source::all(Some(Path::new("no-such-folder"))).len(), 6);
     }
 }

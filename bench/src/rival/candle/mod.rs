@@ -6,12 +6,14 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use bitgrain::codec::weight::{DType, QuantizedTensor, ScaledFormat, WeightFormat};
 use bitgrain::kernels::ggml::GgmlBlock;
+use candle_core::quantized::ggml_file::qtensor_from_ggml;
 use candle_core::quantized::gguf_file::Content;
 use candle_core::quantized::k_quants::{
     BlockQ2K, BlockQ3K, BlockQ4_0, BlockQ4K, BlockQ5K, BlockQ6K, BlockQ8_0, GgmlType,
 };
-use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::quantized::{GgmlDType, QMatMul};
 use candle_core::{Device, Module, Result, Tensor};
 
 use super::{Blocks, Encoder, Product};
@@ -72,25 +74,34 @@ pub(crate) fn encoder(folder: &Path) -> Result<Box<dyn Encoder>> {
     Ok(Box::new(bert::Bert::open(folder)?))
 }
 
-/// Creates a matrix in a format, or in f32 for `None`, with a batch of activations.
+/// Creates the product of a matrix with a batch of activations; `None` for formats that candle lacks.
 ///
 /// # Errors
 /// Returns candle's error.
-pub(crate) fn product(
-    block: Option<GgmlBlock>,
-    weights: &[f32],
-    cols: usize,
-    x: &[f32],
-) -> Result<Option<Box<dyn Product>>> {
-    let weights = Tensor::from_slice(weights, (weights.len() / cols, cols), &Device::Cpu)?;
+pub(crate) fn product(weights: &QuantizedTensor, x: &[f32]) -> Result<Option<Box<dyn Product>>> {
+    let (rows, cols) = weights.shape();
     let x = Tensor::from_slice(x, (x.len() / cols, cols), &Device::Cpu)?;
-    let matrix = match block {
-        Some(GgmlBlock::Q4_0) => QMatMul::from_qtensor(QTensor::quantize(&weights, GgmlDType::Q4_0)?)?,
-        Some(GgmlBlock::Q8_0) => QMatMul::from_qtensor(QTensor::quantize(&weights, GgmlDType::Q8_0)?)?,
-        Some(_) => return Ok(None),
-        None => QMatMul::Tensor(weights),
+    let bytes = weights.parts().codes;
+    let dtype = match weights.format() {
+        WeightFormat::Ggml(GgmlBlock::Q4_0) => GgmlDType::Q4_0,
+        WeightFormat::Ggml(GgmlBlock::Q4_1) => GgmlDType::Q4_1,
+        WeightFormat::Ggml(GgmlBlock::Q5_0) => GgmlDType::Q5_0,
+        WeightFormat::Ggml(GgmlBlock::Q5_1) => GgmlDType::Q5_1,
+        WeightFormat::Ggml(GgmlBlock::Q8_0) => GgmlDType::Q8_0,
+        WeightFormat::Ggml(GgmlBlock::Q2_K) => GgmlDType::Q2K,
+        WeightFormat::Ggml(GgmlBlock::Q3_K) => GgmlDType::Q3K,
+        WeightFormat::Ggml(GgmlBlock::Q4_K) => GgmlDType::Q4K,
+        WeightFormat::Ggml(GgmlBlock::Q5_K) => GgmlDType::Q5K,
+        WeightFormat::Ggml(GgmlBlock::Q6_K) => GgmlDType::Q6K,
+        WeightFormat::Scaled(ScaledFormat { dtype: DType::Float32, .. }) => {
+            let floats: Vec<f32> = bytes.as_chunks().0.iter().map(|&word| f32::from_le_bytes(word)).collect();
+            let matrix = QMatMul::Tensor(Tensor::from_vec(floats, (rows, cols), &Device::Cpu)?);
+            return Ok(Some(Box::new(Multiplied { matrix, x, out: None })));
+        }
+        _ => return Ok(None),
     };
-    Ok(Some(Box::new(Multiplied { matrix, x, out: None })))
+    let tensor = qtensor_from_ggml(dtype, bytes, vec![rows, cols], &Device::Cpu)?;
+    Ok(Some(Box::new(Multiplied { matrix: QMatMul::from_qtensor(tensor)?, x, out: None })))
 }
 
 struct Multiplied {

@@ -5,7 +5,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
 
-use bitgrain::kernels::ggml::GgmlBlock;
+use bitgrain::codec::weight::{DType, QuantizedTensor, ScaledFormat, WeightFormat};
+use bitgrain::kernels::Backend;
 use libloading::Library;
 
 use super::fetch::{self, FetchError};
@@ -35,6 +36,9 @@ impl PoolParams {
     /// Offset of the field with the time that workers spin before they sleep.
     const POLL: Range<usize> = 520..524;
 }
+
+/// The build with AVX2, FMA and F16C, and without AVX-512 and VNNI.
+const AVX2_BUILD: &str = "libggml-cpu-haswell.so";
 
 /// `GGML_BACKEND_BUFFER_USAGE_WEIGHTS`.
 const WEIGHTS: c_int = 1;
@@ -87,13 +91,16 @@ macro_rules! call {
 
 #[expect(unsafe_code, reason = "a C library for comparison; not part of published crates")]
 impl<'a> Cpu<'a> {
-    /// Loads the build with the highest score.
+    /// Loads the build with the highest score, or the one for CPUs with AVX2 and no more if ours is limited to AVX2.
     ///
     /// # Errors
     /// Returns a [`FetchError`] if no build can be loaded.
-    pub(crate) fn load(ggml: &'a Ggml) -> Result<Self, FetchError> {
+    pub(crate) fn load(ggml: &'a Ggml, backend: Backend) -> Result<Self, FetchError> {
         let mut best: Option<(c_int, Self)> = None;
         for path in fetch::cpu_libraries(&ggml.path)? {
+            if backend.name() == "avx2" && !path.ends_with(AVX2_BUILD) {
+                continue;
+            }
             // SAFETY: a library of the release. Loading a build for another CPU is safe, because only its score is
             // requested.
             let library = unsafe { Library::new(&path) }?;
@@ -141,18 +148,17 @@ impl<'a> Cpu<'a> {
         }
     }
 
-    /// Creates the product of weights in a format (f32 for `None`) and a layout with a batch of activations; `None` if
-    /// the library does not support the combination.
+    /// Creates the product of weights in a layout with a batch of activations; `None` if the library does not support
+    /// the combination.
     pub(crate) fn product(
         &self,
-        block: Option<GgmlBlock>,
+        weights: &QuantizedTensor,
         layout: Layout,
-        weights: &[f32],
-        cols: usize,
         x: &[f32],
         threads: usize,
     ) -> Option<Box<dyn Product + '_>> {
-        let [rows, batch] = [weights.len(), x.len()].map(|len| len / cols);
+        let (rows, cols) = weights.shape();
+        let batch = x.len() / cols;
         let (buffers, plain) = (self.buffer_type(layout)?, self.buffer_type(Layout::Plain)?);
         let [stays, changes] =
             [Params::SMALL, Params::SMALL].map(|p| call!(self, c"ggml_init"(p => Params) -> Pointer));
@@ -160,7 +166,14 @@ impl<'a> Cpu<'a> {
             let (cols, rows) = (as_i64(cols), as_i64(rows));
             call!(self, c"ggml_new_tensor_2d"(context => Pointer, kind => c_int, cols => i64, rows => i64) -> Pointer)
         };
-        let w = tensor(stays, block.map_or(0, type_id), rows);
+        let kind = match weights.format() {
+            WeightFormat::Ggml(block) => type_id(block),
+            WeightFormat::Scaled(ScaledFormat { dtype: DType::Float32, .. }) => 0,
+            WeightFormat::Scaled(ScaledFormat { dtype: DType::Float16, .. }) => 1,
+            WeightFormat::Scaled(ScaledFormat { dtype: DType::BFloat16, .. }) => 30,
+            _ => return None,
+        };
+        let w = tensor(stays, kind, rows);
         let input = tensor(changes, 0, batch);
         let out = call!(self, c"ggml_mul_mat"(changes => Pointer, w => Pointer, input => Pointer) -> Pointer);
         let graph = call!(self, c"ggml_new_graph"(changes => Pointer) -> Pointer);
@@ -175,13 +188,9 @@ impl<'a> Cpu<'a> {
             call!(self, c"ggml_backend_tensor_set"(
                 tensor => Pointer, values => *const c_void, 0 => usize, bytes => usize));
         };
-        if let Some(block) = block {
-            let mut blocks = vec![0; block.bytes_of(weights.len()).expect("whole blocks")];
-            self.ggml.quantize(block, weights, cols, &mut blocks);
-            set(w, blocks.as_ptr().cast(), blocks.len());
-        } else {
-            set(w, weights.as_ptr().cast(), size_of_val(weights));
-        }
+        // Our bytes are those that ggml quantizes, which the suite `weights` and the oracles check.
+        let bytes = weights.parts().codes;
+        set(w, bytes.as_ptr().cast(), bytes.len());
         set(input, x.as_ptr().cast(), size_of_val(x));
         Some(Box::new(Graph { cpu: self, backend: self.backend(threads), graph, out, len: rows * batch }))
     }

@@ -10,6 +10,9 @@ const PACKAGE: &str = "@node-llama-cpp/linux-x64";
 pub(crate) const VERSION: &str = "3.22.1";
 const FOLDER: &str = "package/bins/linux-x64";
 const LIBRARY: &str = "libggml-base.so";
+/// Registry of backends, and llama.cpp itself.
+const BACKENDS: &str = "libggml.v0.5.0.so";
+const LLAMA: &str = "libllama.v0.5.0.so";
 /// One of the builds of the CPU backend.
 const ANY_CPU: &str = "libggml-cpu-x64.so";
 
@@ -33,21 +36,35 @@ pub(crate) enum FetchError {
 /// # Errors
 /// Returns any variant except [`FetchError::Load`].
 pub(super) fn library() -> Result<PathBuf, FetchError> {
+    Ok(libraries()?.join(LIBRARY))
+}
+
+/// Returns the paths of the libraries with the registry of backends and with llama.cpp. Downloads them the first time.
+///
+/// # Errors
+/// Returns any variant except [`FetchError::Load`].
+pub(super) fn llama() -> Result<[PathBuf; 2], FetchError> {
+    let folder = libraries()?;
+    Ok([BACKENDS, LLAMA].map(|name| folder.join(name)))
+}
+
+/// Returns the folder of the libraries.
+fn libraries() -> Result<PathBuf, FetchError> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err(FetchError::OtherPlatform);
     }
     let folder = super::super::folder()?.join(format!("ggml-{VERSION}"));
     let libraries = folder.join(FOLDER);
-    if ![LIBRARY, ANY_CPU].iter().all(|name| libraries.join(name).is_file()) {
+    if ![LIBRARY, BACKENDS, LLAMA, ANY_CPU].iter().all(|name| libraries.join(name).is_file()) {
         std::fs::create_dir_all(&folder)?;
         eprintln!("downloading {PACKAGE} {VERSION} with npm");
         run("npm", &["pack", "--silent", "--pack-destination", "."], &[&format!("{PACKAGE}@{VERSION}")], &folder)?;
         let archive = format!("node-llama-cpp-linux-x64-{VERSION}.tgz");
-        let wanted = format!("{FOLDER}/libggml-*.so");
+        let wanted = format!("{FOLDER}/lib*.so");
         run("tar", &["--wildcards", "-xzf"], &[&archive, &wanted, "package/LICENSE"], &folder)?;
         std::fs::remove_file(folder.join(archive))?;
     }
-    Ok(libraries.join(LIBRARY))
+    Ok(libraries)
 }
 
 /// Lists the builds of the CPU backend next to the library.

@@ -2,6 +2,7 @@
 
 mod cpu;
 mod fetch;
+mod llama;
 
 use std::ffi::c_void;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use libloading::Library;
 
 pub(crate) use cpu::{Cpu, Layout};
 pub(crate) use fetch::{FetchError, VERSION};
+pub(crate) use llama::{Llama, Model};
 
 type QuantizeChunk = unsafe extern "C" fn(i32, *const f32, *mut c_void, i64, i64, i64, *const f32) -> usize;
 type DequantizeRow = unsafe extern "C" fn(*const c_void, *mut f32, i64);
