@@ -57,7 +57,7 @@ pub(super) fn prefetch_strip_at<const N: usize>(lines: &[CodeLine; N], distance:
 }
 
 /// Number of rows between a row and its prefetch: rows of a few hundred bytes are scored faster than memory answers.
-const ROWS_AHEAD: usize = 8;
+const ROWS_AHEAD: usize = 16;
 
 /// Prefetches the row that is scored some rows after row `i`. Rows may be anywhere, so the CPU cannot predict them.
 #[inline]

@@ -43,7 +43,7 @@ fn scores_are_the_same_on_every_backend_for_any_bytes() {
     let mut bits = Bits(11);
     for width in BitWidth::ALL {
         for len in [8, 24, 64, 128, 200] {
-            for columns in lengths() {
+            for columns in lengths().chain([128, 384, 1024]) {
                 let block = BlockLen::new(len).expect("a multiple of eight");
                 let layout = RowLayout { width, block, columns };
                 // Any bytes, also codes and scales that no encoder writes; rows overlap and the last one ends with the

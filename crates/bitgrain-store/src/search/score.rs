@@ -107,12 +107,15 @@ impl Scan<'_> {
         let parts = scores.chunks(CHUNK).zip(vectors.norms.chunks(CHUNK)).zip(vectors.residuals.chunks(CHUNK));
         for (start, ((scores, norms), residuals)) in (0..).step_by(CHUNK).zip(parts) {
             let bars = bars(self.limits.metric, &self.queries[query], error, found.thresholds());
-            let marks = &mut marks[..scores.len()];
-            mark_rows(Backend::best(), &bars, scores, norms, residuals, marks).map_err(kernel_error)?;
+            let (used, unused) = marks.split_at_mut(scores.len());
+            mark_rows(Backend::best(), &bars, scores, norms, residuals, used).map_err(kernel_error)?;
+            unused.fill(0);
             // Eight vectors at once: hardly any is marked.
-            for (at, marks) in (0..).step_by(8).zip(marks.chunks(8)).filter(|(_, marks)| **marks != [0; 8]) {
-                for i in (at..).zip(marks).filter(|(_, mark)| **mark != 0).map(|(i, _)| i) {
-                    self.visit(vectors, query, start + i, scores[i], error, found)?;
+            for (e, eight) in marks.as_chunks::<8>().0.iter().enumerate() {
+                if u64::from_le_bytes(*eight) != 0 {
+                    for i in (8 * e..8 * e + 8).filter(|i| eight[i % 8] != 0) {
+                        self.visit(vectors, query, start + i, scores[i], error, found)?;
+                    }
                 }
             }
         }
@@ -194,15 +197,12 @@ impl<'a> Vectors<'a> {
     /// Returns bytes that contain all vectors, and the offset of each there.
     fn read<'b>(&'b self, buffer: &'b mut Vec<u8>) -> Result<(Cow<'b, [usize]>, &'b [u8]), StoreError> {
         let span = |i: usize| self.group.span(&self.table.records[self.group.record[self.row(i)] as usize]);
-        let end = match self.group.layout {
-            Some(layout) => self.at.iter().max().map_or(0, |last| last + layout.row_bytes()),
-            None => self.at.iter().enumerate().map(|(i, at)| at + span(i)).max().unwrap_or(0),
-        };
-        if let Some(bytes) = self.table.segment.mapped(0, end) {
+        if let Some(bytes) = self.table.segment.mapped(0, self.group.end) {
             return Ok((Cow::Borrowed(&self.at), bytes));
         }
         let spans: Vec<Range<usize>> = self.at.iter().enumerate().map(|(i, &at)| at..at + span(i)).collect();
         let start = spans.iter().map(|span| span.start).min().unwrap_or(0);
+        let end = spans.iter().map(|span| span.end).max().unwrap_or(0);
         let wanted: usize = spans.iter().map(Range::len).sum();
         // What lies between the vectors is read with them, unless that is most of it.
         if end - start <= wanted.saturating_mul(2) {

@@ -58,6 +58,8 @@ pub(crate) struct Group {
     pub(super) layout: Option<RowLayout>,
     /// Offset of each vector in the segment.
     pub(super) at: Vec<usize>,
+    /// End of the last vector in the segment.
+    pub(super) end: usize,
     /// Record of each vector.
     pub(crate) record: Vec<u32>,
     /// Row of each vector in its tensor.
@@ -129,7 +131,9 @@ impl SegmentTable {
                 let group = self.group(columns, encoding, facts.len());
                 let stride = group.layout.map_or_else(|| encoding.bytes(columns), |layout| layout.row_bytes());
                 for (row, facts) in facts.into_iter().enumerate() {
-                    group.at.push(info.data + if group.is_decoded() { 0 } else { row * stride });
+                    let at = info.data + if group.is_decoded() { 0 } else { row * stride };
+                    group.at.push(at);
+                    group.end = group.end.max(at + group.span(&info));
                     group.record.push(record);
                     group.row.push(row as u32);
                     group.norm.push(facts.norm);
@@ -159,6 +163,7 @@ impl SegmentTable {
                 encoding,
                 layout,
                 at: Vec::new(),
+                end: 0,
                 record: Vec::new(),
                 row: Vec::new(),
                 norm: Vec::new(),
