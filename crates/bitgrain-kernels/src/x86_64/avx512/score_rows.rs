@@ -80,6 +80,8 @@ fn planes<const W: u32, const P: usize>(query: &RowQuery<'_>, bytes: &[u8], rows
 fn add_products<const W: u32, const P: usize>(bytes: &[u8], lines: &[QueryLine; P], sums: &mut [__m512i; P]) {
     let mut codes = unpack64::<W>(bytes);
     if W == 8 {
+        // VNNI multiplies unsigned by signed bytes. Codes of 8 bits are stored as signed bytes, and flipping the sign bit
+        // adds the 128 that the start value subtracts; narrower codes are stored with their bias.
         codes = _mm512_xor_si512(codes, _mm512_set1_epi8(i8::MIN));
     }
     for (sum, line) in sums.iter_mut().zip(lines) {
