@@ -234,7 +234,7 @@ fn errors_say_what_to_do() {
         assert!(!folder.join("m.bitgrain").exists(), "{arguments}");
     };
     says("train train.csv --model m.bitgrain", "choose one with --target; the columns are id, size");
-    says("train train.csv --target prize --model m.bitgrain", "the table has no column `prize`; it has `id`");
+    says("train train.csv --target prize --model m.bitgrain", "missing column: `prize`; the table has `id`");
     says("train none.csv --target price --model m.bitgrain", "none.csv: ");
     says("train train.csv --target price --model m.bitgrain --objective foo", "unknown objective `foo`");
     says("train train.csv --target price --model m.bitgrain --metric foo", "unknown metric `foo`");
@@ -523,7 +523,8 @@ fn contributions_sum_to_the_raw_scores() {
     let folder = folder();
     let at = folder.path();
     printed(at, "train train.csv --target price --ignore id,sold,kind --model m.bitgrain --n-estimators 20");
-    printed(at, "explain m.bitgrain test.csv -o values.csv --background train.csv");
+    let said = printed(at, "explain m.bitgrain test.csv -o values.csv --background train.csv");
+    assert_eq!(said, "wrote values.csv\n");
     let text = std::fs::read_to_string(at.join("values.csv")).expect("written");
     let (names, rows) = columns(&text);
     assert_eq!(names.last(), Some(&"expected"));

@@ -1,4 +1,4 @@
-//! Training parameters from files, and tables from the standard input, run as a user runs them.
+//! Training parameters from files, and tables from standard input, run as a user runs them.
 
 use std::fs;
 use std::io::Write;
@@ -107,7 +107,7 @@ fn tables_are_read_from_the_standard_input() {
     let from_file = succeeds(folder, "predict file.bitgrain t.csv", b"");
     assert_eq!(succeeds(folder, "predict file.bitgrain -", table().as_bytes()), from_file);
     fails(folder, "train - --target y --model m.bitgrain", "standard input");
-    fails(folder, "train t.csv --valid - --target y --model m.bitgrain", "--valid cannot be the standard input");
+    fails(folder, "train t.csv --valid - --target y --model m.bitgrain", "--valid cannot be standard input");
 }
 
 #[test]

@@ -182,7 +182,7 @@ impl Groups {
 pub enum GroupError {
     /// Group sizes that do not sum to the number of rows.
     #[error(
-        "group sizes do not match the rows: {groups} sizes sum to {sum} for {rows} rows; pass the number of rows of each query"
+        "group sizes do not match the rows: the {groups} sizes sum to {sum}, but the table has {rows} rows; pass the number of rows of each query"
     )]
     SizeSum {
         /// Number of groups.
@@ -214,7 +214,7 @@ pub enum GroupError {
     },
     /// A query with too many rows.
     #[error(
-        "query too large: {rows} rows from row {row} (0-based) on, at most {} are allowed; divide the query or sample \
+        "query too large: {rows} rows starting at row {row} (0-based), at most {} are allowed; divide the query or sample \
          its rows",
         Groups::MAX_ROWS
     )]

@@ -88,6 +88,30 @@ fn the_index_of_the_specification_lists_every_format() {
     assert_eq!(listed.collect::<BTreeSet<_>>(), files.collect());
 }
 
+/// Collects the Rust files below a folder, as paths with slashes.
+fn rust_files(folder: &Path, files: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path.to_string_lossy().replace('\\', "/"));
+        }
+    }
+}
+
+#[test]
+fn every_file_on_the_architecture_page_exists() {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    let page = read("ARCHITECTURE.md");
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).filter(|span| span.ends_with(".rs")).collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        assert!(files.iter().any(|file| file.ends_with(&format!("/{name}"))), "ARCHITECTURE.md names {name}");
+    }
+}
+
 /// Runs git in the repository; `None` if git is missing or the command fails.
 fn git(args: &[&str]) -> Option<String> {
     let output = Command::new("git").args(args).current_dir(root()).output().ok()?;

@@ -1,4 +1,4 @@
-//! General metadata: name, size, license and the like, from the model card, `config.json` and the folder's name. The
+//! General metadata: such as name, size and license, from the model card, `config.json` and the folder's name. The
 //! heuristics are those of llama.cpp's converter (`gguf-py/gguf/metadata.py`).
 
 use std::path::Path;

@@ -19,7 +19,7 @@ use crate::model::{
 /// Converts a GGUF language model to a Hugging Face folder, with matrices and vectors in `recipe`'s format.
 ///
 /// Weights of at most 5 GB (the recipe's `shard_bytes`) become `model.safetensors`, larger ones shards with an index. The
-/// files of the folder that the command does not write stay as they are.
+/// files of the folder that the command does not write remain unchanged.
 ///
 /// # Errors
 /// Returns [`ModelFileError::Language`] for an architecture or tokenizer that cannot be converted, and the errors of

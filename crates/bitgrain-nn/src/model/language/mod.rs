@@ -36,7 +36,7 @@ use crate::model::{Container, ModelFile, ModelFileError, ModelMetadata, merge_ad
 /// Opens a model for a conversion to `container`.
 ///
 /// A folder with a `config.json` is converted to GGUF's names and metadata if the output is GGUF. Everything else,
-/// including the weight file of such a folder, is opened as it is.
+/// including the weight file of such a folder, is opened unchanged.
 ///
 /// # Errors
 /// Returns [`ModelFileError::Language`] for a folder that cannot be converted, and the errors of [`ModelFile::open`].

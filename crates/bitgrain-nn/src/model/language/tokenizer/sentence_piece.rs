@@ -73,7 +73,7 @@ enum Field<'a> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Returns the next field, or `None` inside at the end. The outer `None` is a damaged message.
+    /// Returns the next field, `Some(None)` at the end of the message, or `None` if the message is malformed.
     fn advance(&mut self) -> Option<Option<(u64, Field<'a>)>> {
         if self.0.is_empty() {
             return Some(None);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_read_and_cut_files_are_refused() {
+    fn pieces_are_read_and_truncated_files_are_rejected() {
         // {pieces: [{text: "<unk>", score: 0, type: 2}, {text: "ab", score: -1.5}]}, then an unknown field.
         let file = b"\x0a\x0e\x0a\x05<unk>\x15\0\0\0\0\x18\x02\x0a\x09\x0a\x02ab\x15\0\0\xc0\xbf\x30\x05";
         let pieces = parse(file).expect("well formed");
