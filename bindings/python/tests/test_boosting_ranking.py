@@ -28,7 +28,7 @@ class Search:
         rng = np.random.default_rng(seed)
         self.group = rng.integers(2, 30, queries)
         rows = int(self.group.sum())
-        # Few distinct values: all libraries bin them alike.
+        # Few distinct values: all libraries bin them the same way.
         self.X = rng.integers(0, distinct, (rows, features)).astype(np.float64)
         self.qid = np.repeat(np.arange(queries) * 7 + 3, self.group)
         of_query = np.repeat(rng.normal(size=queries), self.group)
