@@ -255,7 +255,7 @@ fn errors_say_what_to_do() {
     assert!(error(folder, "predict p.bitgrain test.csv --class").contains("omit --class"));
     assert!(error(folder, "predict test.csv test.csv").contains("test.csv: not a model"));
     std::fs::write(folder.join("few.csv"), "size,age\n1,2\n").expect("written");
-    assert!(error(folder, "predict p.bitgrain few.csv").contains("no column `district`"));
+    assert!(error(folder, "predict p.bitgrain few.csv").contains("missing column: `district`"));
     std::fs::write(folder.join("empty.csv"), "size,age,district\n").expect("written");
     assert_eq!(printed(folder, "predict p.bitgrain empty.csv"), "prediction\n");
 }
@@ -278,7 +278,7 @@ fn models_are_converted_to_json() {
 fn an_ignored_column_must_exist() {
     let folder = folder();
     let said = error(folder.path(), "train train.csv --target price --model m.bitgrain --ignore id,prize");
-    assert!(said.contains("no column `prize`") && said.contains("`price`"), "{said}");
+    assert!(said.contains("missing column: `prize`") && said.contains("`price`"), "{said}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["categorical_feature", "cat_feature", "categorical_column", "cat_column"], "use --categorical"),
     (&["header", "has_header"], "use --no-header for tables without names of columns"),
     (&["boosting", "boosting_type", "boost"], "only gbdt is known; use --goss for goss"),
-    (&["num_machines", "num_machine", "machines", "machine_list_filename"], "train on one machine"),
+    (&["num_machines", "num_machine", "machines", "machine_list_filename"], "run `mpiexec bitgrain train` of the Python package"),
     (&["device_type", "device"], "only cpu is known"),
     (&["tree_learner", "tree", "tree_type"], "only serial is known"),
 ];

@@ -154,7 +154,8 @@ fn own_rows<'a>(features: Option<&'a Features<'a>>, weights: Option<&'a [f32]>) 
         check_weights(weights, features.n_rows()).map_err(FeatureError::from)?;
     }
     let Matrix::Dense(dense) = features.matrix() else {
-        let message = "sparse features are not supported by workers; pass dense ones, or train in one process";
+        let message =
+            "sparse features are not supported in distributed training; pass dense ones, or train in one process";
         return Err(CommunicationError::Mismatch { message: message.to_owned() }.into());
     };
     Ok(Some(Own { features, dense, weights: Weights::checked(weights) }))

@@ -88,11 +88,7 @@ fn header(model: &ModelFile, out: &mut impl Write) -> Result<(), CliError> {
     let (weights, bytes) = (model.elements(), model.bytes());
     let bits = bits_per_weight(bytes, weights);
     let tensors = counted(model.tensors().len() as u64, "tensor");
-    Ok(writeln!(
-        out,
-        "{tensors}, {weights} weights in {bytes} bytes ({}), {bits:.2} bits per weight",
-        Size(bytes)
-    )?)
+    Ok(writeln!(out, "{tensors}, {weights} weights in {bytes} bytes ({}), {bits:.2} bits per weight", Size(bytes))?)
 }
 
 fn totals(tensors: &[&ModelTensor]) -> Vec<(String, Total)> {
