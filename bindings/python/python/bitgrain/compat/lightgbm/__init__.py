@@ -3,6 +3,8 @@
 Parameters, callbacks and results have LightGBM's names and meaning. A name without an equivalent raises an error that
 names the alternative; ``docs/coming-from/lightgbm.md`` lists these names.
 
+Examples
+--------
 >>> import numpy as np
 >>> import bitgrain.compat.lightgbm as lgb
 >>> X = np.random.default_rng(0).random((500, 2))
