@@ -257,7 +257,9 @@ mod tests {
     #[test]
     fn invalid_groups_are_named() {
         let sizes = |sizes: &[usize], rows| Groups::from_sizes(sizes, rows).expect_err("invalid").to_string();
-        assert!(sizes(&[2, 2], 5).starts_with("group sizes do not match the rows: 2 sizes sum to 4, but there are 5 rows"));
+        assert!(
+            sizes(&[2, 2], 5).starts_with("group sizes do not match the rows: 2 sizes sum to 4, but there are 5 rows")
+        );
         assert!(sizes(&[usize::MAX, 2], 5).starts_with("query too large"));
         assert!(sizes(&[2, 0, 3], 5).starts_with("empty group: size 0 of group 1"));
         let said = Groups::from_ids(["a", "b", "a"]).expect_err("divided").to_string();
