@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bitgrain_formats::gguf::{Array, Metadata, Value};
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::config::Config;
 use super::front_matter::FrontMatter;
 use super::model_name::ModelName;
@@ -40,7 +40,7 @@ pub(super) fn add(
     config: &Config,
     weights: Weights,
     metadata: &mut Metadata,
-) -> Result<(), LanguageModelError> {
+) -> Result<(), LanguageConversionError> {
     metadata.set("general.type", "model");
     add_sampling(folder, metadata)?;
     let card = FrontMatter::read(&folder.join("README.md"))?;
@@ -85,7 +85,7 @@ pub(super) fn add(
     Ok(())
 }
 
-fn add_sampling(folder: &Path, metadata: &mut Metadata) -> Result<(), LanguageModelError> {
+fn add_sampling(folder: &Path, metadata: &mut Metadata) -> Result<(), LanguageConversionError> {
     let Ok(Some(generation)) = Config::read(&folder.join("generation_config.json")) else { return Ok(()) };
     for (keys, name, integer) in SAMPLING {
         let Some(value) = generation.number(keys)? else { continue };

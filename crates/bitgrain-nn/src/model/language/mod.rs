@@ -26,7 +26,7 @@ use bitgrain_formats::gguf::Metadata;
 
 use architecture::Architecture;
 use config::Config;
-pub use error::LanguageModelError;
+pub use error::LanguageConversionError;
 pub use export::{export, export_recipe};
 use parameters::Sizes;
 use rope::Rope;
@@ -72,7 +72,7 @@ fn to_gguf(folder: &Path, model: ModelFile) -> Result<ModelFile, ModelFileError>
     let path = folder.join("config.json");
     let config = Config::read(&path).map_err(wrong)?;
     let mut config =
-        config.ok_or_else(|| wrong(LanguageModelError::MissingKey { path, key: "architectures".into() }))?;
+        config.ok_or_else(|| wrong(LanguageConversionError::MissingKey { path, key: "architectures".into() }))?;
     let architecture = Architecture::of_config(&config).map_err(wrong)?;
     config.flatten("text_config");
     let (metadata, tensors) = converted(architecture, folder, &config, &model)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::TokenKind;
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 
 /// A piece of the vocabulary.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +20,9 @@ const SCORE: u64 = 2;
 const KIND: u64 = 3;
 
 /// Reads the pieces in order of their ids.
-pub(super) fn read(path: &Path) -> Result<Vec<Piece>, LanguageModelError> {
-    let bytes = std::fs::read(path).map_err(|source| LanguageModelError::Io { path: path.to_owned(), source })?;
-    let wrong = |reason: &str| LanguageModelError::Tokenizer { path: path.to_owned(), reason: reason.to_owned() };
+pub(super) fn read(path: &Path) -> Result<Vec<Piece>, LanguageConversionError> {
+    let bytes = std::fs::read(path).map_err(|source| LanguageConversionError::Io { path: path.to_owned(), source })?;
+    let wrong = |reason: &str| LanguageConversionError::Tokenizer { path: path.to_owned(), reason: reason.to_owned() };
     let pieces = parse(&bytes).ok_or_else(|| wrong("not a SentencePiece model, or a truncated one"))?;
     if pieces.is_empty() { Err(wrong("the SentencePiece model has no pieces")) } else { Ok(pieces) }
 }
