@@ -206,7 +206,7 @@ def test_formats_that_are_only_read_are_refused_as_targets(bitgrain, random, nam
     source = bitgrain.save({"w": random.standard_normal((2, 256)).astype(np.float32)})
     command = [bitgrain.program, "quantize", source, bitgrain.path(".gguf"), "--to", name.lower()]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2 and "can be read and not written" in done.stderr, done.stderr
+    assert done.returncode == 2 and "can be read but not written" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("name", ["Q4_0", "Q8_0", "Q6_K", "F16"])

@@ -89,7 +89,7 @@ def test_models_of_xgboost(bitgrain, random):
 
 def test_missing_values_with_the_listed_categories_are_refused(bitgrain, random):
     _, path, _ = imported_xgboost(bitgrain, random, with_codes=True)
-    with pytest.raises(AssertionError, match="cannot express split .* missing values along .*; use json, c or rust"):
+    with pytest.raises(AssertionError, match="cannot represent split .* missing values along .*; use json, c or rust"):
         exported(bitgrain, path)
 
 

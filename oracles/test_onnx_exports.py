@@ -83,5 +83,5 @@ def test_models_of_lightgbm(bitgrain, random, parameters):
 
 def test_zeros_as_missing_values_are_refused(bitgrain, random):
     _, path, _ = imported_lightgbm(bitgrain, random, {"zero_as_missing": True})
-    with pytest.raises(AssertionError, match="onnx cannot express .* treats 0 as a missing value; use lightgbm"):
+    with pytest.raises(AssertionError, match="onnx cannot represent .* treats 0 as a missing value; use lightgbm"):
         bitgrain.run("convert-model", path, bitgrain.path(".onnx"))

@@ -95,5 +95,5 @@ def test_f64_thresholds_are_exact_for_f32_rows(bitgrain, random):
 
 def test_zeros_as_missing_values_are_refused(bitgrain, random):
     _, path, _ = imported_lightgbm(bitgrain, random, {"zero_as_missing": True})
-    with pytest.raises(AssertionError, match="xgboost-ubj cannot express .* treats 0 as a missing value; use "):
+    with pytest.raises(AssertionError, match="xgboost-ubj cannot represent .* treats 0 as a missing value; use "):
         bitgrain.run("convert-model", path, bitgrain.path(".ubj"))

@@ -20,8 +20,25 @@ PAGES = {
     "boosting": "Boosting",
     "weights": "Weights",
     "store": "Store",
+    "distributed": "Training on several workers",
+    "distributed.mpi": "Training with MPI",
+    "distributed.dask": "Training with Dask",
+    "distributed.ray": "Training with Ray",
+    "distributed.torch": "Training with PyTorch",
+    "compat.lightgbm": "LightGBM's interface",
     "errors": "Errors",
 }
+
+
+def file_of(page: str) -> str:
+    """Name of a page's file. mdBook takes what follows a period for the extension."""
+    return f"{page.replace('.', '-')}.md"
+
+
+def exported(module: griffe.Module) -> list[griffe.Object]:
+    """Public members. Those that a package imports on first use are in its submodule `sklearn`."""
+    names = [str(name) for name in module.exports or []]
+    return [resolved(module[name] if name in module.members else module["sklearn"][name]) for name in names]
 
 
 def resolved(member: griffe.Object | griffe.Alias) -> griffe.Object:
@@ -32,9 +49,10 @@ def resolved(member: griffe.Object | griffe.Alias) -> griffe.Object:
 class Page:
     """One Markdown page."""
 
-    def __init__(self, places: dict[str, str]) -> None:
-        """Start an empty page; `places` maps public names to their links."""
+    def __init__(self, places: dict[str, str], module: str = "") -> None:
+        """Start an empty page of a module; `places` maps public names, also with their module, to their links."""
         self.places = places
+        self.module_name = module
         self.lines: list[str] = []
 
     def say(self, *lines: str) -> None:
@@ -50,13 +68,14 @@ class Page:
     def link(self, role: re.Match[str]) -> str:
         """Link a role such as :class:`Model` if the name has a place in the reference."""
         name = role[1].removeprefix("bitgrain.")
-        place = self.places.get(name) or self.places.get(name.split(".")[-1])
+        keys = [f"{self.module_name}.{name}", name, name.split(".")[-1]]
+        place = next((self.places[key] for key in keys if key in self.places), None)
         return f"[`{name}`]({place})" if place else f"`{name}`"
 
-    def name(self, name: str, at_root: set[str]) -> str:
+    def name(self, page: str, name: str, at_root: set[str]) -> str:
         """Link a public name, in bold if it is also at the root of the package."""
-        link = f"[`{name}`]({self.places[name]})"
-        return f"**{link}**" if name in at_root else link
+        link = f"[`{name}`]({self.places[f'{page}.{name}']})"
+        return f"**{link}**" if self.places[name] == self.places[f"{page}.{name}"] and name in at_root else link
 
     def cell(self, text: str) -> str:
         """Text of a table cell."""
@@ -203,30 +222,42 @@ def wrapped(signature: str) -> str:
 def main(folder: pathlib.Path) -> None:
     """Write all pages."""
     package = griffe.load("bitgrain", search_paths=[str(SOURCES)], docstring_parser="numpy", allow_inspection=False)
-    names = {page: [resolved(package[page][name]) for name in package[page].exports or []] for page in PAGES}
+    packages = [name for name, module in package.modules.items() if module.is_subpackage and module.exports]
+    if missing := sorted(set(packages) - PAGES.keys()):
+        raise SystemExit(f"sub-packages without a page: {', '.join(missing)}; add them to PAGES")
+    kinds = (griffe.Class, griffe.Function, griffe.Module)
+    names = {page: [each for each in exported(package[page]) if isinstance(each, kinds)] for page in PAGES}
     places: dict[str, str] = {}
+
+    def place(page: str, name: str, anchor: str) -> None:
+        # The first page with a name gets the links without a module.
+        places.setdefault(name, f"{file_of(page)}#{anchor}")
+        places[f"{page}.{name}"] = f"{file_of(page)}#{anchor}"
+
     for page, members in names.items():
+        places[page] = file_of(page)
         for member in members:
-            places[member.name] = f"{page}.md#{member.name.lower()}"
+            place(page, member.name, member.name.lower())
             for method in getattr(member, "all_members", {}).values():
                 if member.is_class and not method.name.startswith("_") and isinstance(resolved(method), griffe.Function):
-                    places[f"{member.name}.{method.name}"] = f"{page}.md#{member.name.lower()}{method.name.lower()}"
+                    place(page, f"{member.name}.{method.name}", f"{member.name.lower()}{method.name.lower()}")
     folder.mkdir(parents=True, exist_ok=True)
     overview = Page(places)
     overview.say("# Python API")
     overview.say(
         "Names in bold are also available from `bitgrain` itself; the others are in the submodule of their section. Guides:",
-        "[boosting](../guide/python-boosting.md), [weights](../guide/python-weights.md), [store](../guide/python-store.md).",
+        "[boosting](../guide/python-boosting.md), [several machines](../guide/python-distributed.md),",
+        "[weights](../guide/python-weights.md), [store](../guide/python-store.md), [search](../guide/python-search.md).",
     )
     at_root = set(package.exports or [])
     for page, title in PAGES.items():
-        overview.say(f"## [{title}]({page}.md)", "", f"`bitgrain.{page}`")
+        overview.say(f"## [{title}]({file_of(page)})", "", f"`bitgrain.{page}`")
         overview.say(
             "| name | description |",
             "|---|---|",
-            *(f"| {overview.name(m.name, at_root)} | {overview.cell(summary(m))} |" for m in names[page]),
+            *(f"| {overview.name(page, m.name, at_root)} | {overview.cell(summary(m))} |" for m in names[page]),
         )
-        written = Page(places)
+        written = Page(places, page)
         written.say(f"# {title}", "", f"Module `bitgrain.{page}`.")
         written.docstring(package[page])
         for member in names[page]:
@@ -236,9 +267,9 @@ def main(folder: pathlib.Path) -> None:
                 written.function(member, 2)
             elif isinstance(member, griffe.Module):
                 written.module(member)
-        (folder / f"{page}.md").write_text("\n".join(written.lines))
+        (folder / file_of(page)).write_text("\n".join(written.lines))
     (folder / "index.md").write_text("\n".join(overview.lines))
-    lines = ["- [Python API](python/index.md)", *(f"  - [{title}](python/{page}.md)" for page, title in PAGES.items())]
+    lines = ["- [Python API](python/index.md)", *(f"  - [{title}](python/{file_of(page)})" for page, title in PAGES.items())]
     (folder / "SUMMARY.md").write_text("\n".join(lines) + "\n")
 
 

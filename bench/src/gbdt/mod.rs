@@ -108,7 +108,7 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
             sheets.push(sheet::of(&contest, &table));
             contests.push(contest);
         }
-        // On the first table: the costs of an engine hardly depend on the data.
+        // On the first table: the costs of an engine depend little on the data.
         engines.get_or_insert_with(|| engines::run(&package, &ledger, &table, &scratch, settings(pace), pace));
     }
     let (measured, mut verdicts) = engines.unwrap_or_default();

@@ -94,7 +94,7 @@ def test_unusable_sources_are_refused(tmp_path: Folder) -> None:
         Dataset.from_batches([1], path, target="y")
     with pytest.raises(DTypeError, match="holds strings in a later batch"):
         Dataset.from_batches([table, table.with_columns(a=pl.lit("x"))], path, target="y")
-    with pytest.raises(InputError, match="no column `z`"):
+    with pytest.raises(InputError, match="missing column: `z`"):
         Dataset.from_batches([table], path, target="z")
     with pytest.raises(NotFoundError, match="no file matches"):
         Dataset.from_files(tmp_path / "none-*.csv", path, target="y")

@@ -1,4 +1,4 @@
-"""Exported models: other programs make the same predictions; shap explains models as they are."""
+"""Exported models: other programs make the same predictions; shap explains unchanged models."""
 
 import pathlib
 import subprocess
@@ -64,7 +64,7 @@ def test_bad_formats_are_errors(tmp_path: pathlib.Path) -> None:
         model.export(5)  # type: ignore[arg-type]
     X, y = load_diabetes(return_X_y=True)
     theirs = lightgbm.train({"verbose": -1, "zero_as_missing": True}, lightgbm.Dataset(np.round(X, 2), y), 5)
-    with pytest.raises(bitgrain.errors.FormatError, match=r"onnx cannot express .*; use lightgbm"):
+    with pytest.raises(bitgrain.errors.FormatError, match=r"onnx cannot represent .*; use lightgbm"):
         bitgrain.boosting.from_lightgbm(theirs).export("onnx")
     for broken in (b'{"bitgrain_model": 1}', b'{"bitgrain_model": 2}', model.to_json().encode()[:-20]):
         with pytest.raises(bitgrain.errors.FormatError):

@@ -142,7 +142,7 @@ def test_metrics_are_those_of_scikit_learn():
     [
         ("cross_entropy", [0.0, 1.5], "targets from 0 to 1"),
         ("cox", [1.0, 0.0], "finite times other than 0"),
-        ("cox", [-1.0, -2.0], "no row has an event"),
+        ("cox", [-1.0, -2.0], "no events"),
         ("focal", [0.0, 0.5], "targets 0 or 1"),
         ("expectile:1", [0.0, 1.0], "an expectile between 0 and 1"),
         ("fair:0", [0.0, 1.0], "a number above 0"),

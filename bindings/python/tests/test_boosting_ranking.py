@@ -28,7 +28,7 @@ class Search:
         rng = np.random.default_rng(seed)
         self.group = rng.integers(2, 30, queries)
         rows = int(self.group.sum())
-        # Few distinct values: all libraries bin them alike.
+        # Few distinct values: all libraries bin them the same way.
         self.X = rng.integers(0, distinct, (rows, features)).astype(np.float64)
         self.qid = np.repeat(np.arange(queries) * 7 + 3, self.group)
         of_query = np.repeat(rng.normal(size=queries), self.group)
@@ -107,7 +107,7 @@ def test_unusable_metrics_name_the_cause():
         (("ndcg", [0.5, 0], [1.0, 2.0], [2]), "target 0.5 and prediction 1 of row 0"),
         (("map", [1, 0], [np.nan, 2.0], [2]), "prediction NaN of row 0"),
         (("map", [1, 0], [1.0], [2]), "1 predictions for 2 rows"),
-        (("map", [1, 0], [1.0, 2.0], [1]), "1 sizes sum to 1 for 2 rows"),
+        (("map", [1, 0], [1.0, 2.0], [1]), "1 sizes sum to 1, but there are 2 rows"),
     ):
         metric, y, scores, group = arguments
         with pytest.raises(InputError, match=message):
@@ -251,7 +251,7 @@ def test_sizes_ids_and_strings_give_the_same_model(search):
 @pytest.mark.parametrize(
     ("queries", "error", "message"),
     [
-        ({"group": [1, 1]}, InputError, "2 sizes sum to 2 for 4 rows"),
+        ({"group": [1, 1]}, InputError, "2 sizes sum to 2, but there are 4 rows"),
         ({"group": [4, 0]}, InputError, "empty group: size 0 of group 1"),
         ({"group": [5, -1]}, InputError, "group contains the size -1"),
         ({"group": [2.5, 1.5]}, DTypeError, "sizes of queries must be integers"),
@@ -275,7 +275,7 @@ def test_unusable_queries_are_rejected(queries, error, message):
 
 def test_a_query_can_be_too_large():
     X = np.zeros((65_537, 1), dtype=np.float32)
-    with pytest.raises(InputError, match="query too large: 65537 rows from row 0"):
+    with pytest.raises(InputError, match="query too large: 65537 rows starting at row 0"):
         Dataset(X, np.zeros(65_537), group=[65_537])
 
 

@@ -506,7 +506,7 @@ def test_auc_mu_is_lightgbms():
     params = {"objective": "multiclass", "num_class": 3, "metric": "auc_mu", **QUIET}
     found = {}
     for lgb in (lightgbm, compat):
-        # A learning rate near 0 leaves the scores of the model as they are.
+        # A learning rate near 0 leaves the scores of the model unchanged.
         data = lgb.Dataset(X[::2], y[::2], free_raw_data=False)
         valid = data.create_valid(X[1::2], y[1::2], weight=weight[1::2])
         path = model.model_to_string()
@@ -531,31 +531,31 @@ def test_auc_mu_is_lightgbms():
     ("params", "message"),
     [
         ({"num_leafs": 7}, "unknown parameter 'num_leafs'; did you mean 'num_leaf"),
-        ({"boosting": "dart"}, "boosting='dart' has no counterpart in bitgrain; use gbdt"),
+        ({"boosting": "dart"}, "boosting='dart' is not supported by bitgrain; use gbdt"),
         ({"boosting_type": "rf"}, "scikit-learn's RandomForest"),
-        ({"linear_tree": True}, "linear_tree=True has no counterpart"),
+        ({"linear_tree": True}, "linear_tree=True is not supported"),
         ({"device": "gpu"}, "bitgrain trains on the CPU"),
-        ({"zero_as_missing": True}, "replace zeros by NaN"),
+        ({"zero_as_missing": True}, "replace zeros with NaN"),
         ({"pos_bagging_fraction": 0.5}, "use bagging_fraction"),
         ({"objective": "multiclassova", "num_class": 3}, "use multiclass"),
         ({"objective": "multiclass"}, "num_class"),
         ({"objective": "none"}, "params\\['objective'\\]"),
         ({"objective": "regresion"}, "unknown objective"),
-        ({"metric": "ks"}, "metric 'ks' has no counterpart in bitgrain; use feval"),
+        ({"metric": "ks"}, "metric 'ks' is not supported by bitgrain; use feval"),
         ({"scale_pos_weight": 2.0}, "need the objective binary"),
         ({"num_leaves": 7, "max_leaves": 9}, "the same parameter"),
         ({"learning_rate": -1}, "learning_rate"),
         ({"gamma": 1.0}, "unknown parameter 'gamma'"),
-        ({"machines": "a:1"}, "has no counterpart"),
+        ({"machines": "a:1"}, "is not supported"),
     ],
 )
-def test_parameters_without_a_counterpart_are_errors(params, message):
+def test_unsupported_parameters_are_errors(params, message):
     X, y = regression(100)
     with pytest.raises(bitgrain.Error, match=message):
         compat.train({"verbosity": -1, **params}, compat.Dataset(X, y), 2)
 
 
-def test_calls_without_a_counterpart_name_the_alternative(tmp_path):
+def test_unsupported_calls_name_the_alternative(tmp_path):
     X, y = regression(200)
     data = compat.Dataset(X, y)
     for old in ("early_stopping_rounds", "verbose_eval", "evals_result"):
@@ -563,11 +563,11 @@ def test_calls_without_a_counterpart_name_the_alternative(tmp_path):
             compat.train({}, data, 2, **{old: 1})
     booster = compat.train({"objective": "regression"}, data, 2)
     for missing in ("refit", "rollback_one_iter", "shuffle_models", "get_split_value_histogram"):
-        with pytest.raises(AttributeError, match="has no counterpart"):
+        with pytest.raises(AttributeError, match="is not supported"):
             getattr(booster, missing)
-    with pytest.raises(AttributeError, match="has no counterpart"):
+    with pytest.raises(AttributeError, match="is not supported"):
         _ = compat.DaskLGBMRegressor
-    with pytest.raises(bitgrain.Error, match="no counterpart"):
+    with pytest.raises(bitgrain.Error, match="is not supported"):
         booster.predict(X, pred_early_stop=True)
     with pytest.raises(bitgrain.Error, match="exclude each other"):
         booster.predict(X, raw_score=True, pred_leaf=True)

@@ -91,7 +91,7 @@ def test_rows_of_a_matrix_are_found(store: TensorStore, vectors: npt.NDArray[np.
         ({"query": [1.0] * 47}, InputError, "does not match a query of 47 values"),
         ({"query": []}, InputError, "has 0 values"),
         ({"query": np.zeros((2, 48))}, InputError, "must be a vector"),
-        ({"query": [0.0] * 48, "metric": "cosine"}, InputError, "is zero"),
+        ({"query": [0.0] * 48, "metric": "cosine"}, InputError, "is the zero vector"),
         ({"query": [1.0] * 48, "k": 0}, InputError, "at least 1"),
         ({"query": [1.0] * 48, "k": -1}, InputError, "k is -1"),
         ({"query": [1.0] * 48, "k": 1.5}, DTypeError, "must be an int"),
@@ -122,7 +122,7 @@ def test_an_approximate_search_finds_nearly_all_answers(tmp_path: pathlib.Path) 
         assert np.mean(common) >= 9.8
         assert [result.certified for result in found] == [0] * 20
         assert store.search(vectors[7], 1, metric="cosine", approximate=True).rows.tolist() == [7]
-        with pytest.raises(InputError, match="use either approximate or exact"):
+        with pytest.raises(InputError, match="use either `approximate` or `exact`"):
             store.search(vectors[7], approximate=True, exact=True)
 
 

@@ -111,7 +111,7 @@ def test_invalid_arguments_are_rejected(path: Path, tmp_path: Path) -> None:
         model.generate("one", temperature=-1.0)
     with pytest.raises(bitgrain.errors.InputError, match="cache format"):
         model.generate("one", cache="q3_k")
-    with pytest.raises(bitgrain.errors.InputError, match="one chunk needs 64"):
+    with pytest.raises(bitgrain.errors.InputError, match="at least 64 are needed"):
         model.perplexity("one", chunk=64)
     with pytest.raises(bitgrain.errors.InputError, match="context length of 64"):
         model.generate("x" * 100)

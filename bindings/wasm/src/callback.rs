@@ -33,7 +33,7 @@ pub(crate) fn with<R>(function: Option<Function>, work: impl FnOnce() -> Result<
     }
 }
 
-/// Calls the function; returns whether to go on: unless it returned `false` or threw an error.
+/// Calls the function; returns whether to continue, that is, unless the function returned `false` or threw an error.
 pub(crate) fn call(argument: impl FnOnce() -> Result<JsValue, JsValue>) -> bool {
     let function = CURRENT.with_borrow(|current| current.function.clone());
     let Some(function) = function else { return true };

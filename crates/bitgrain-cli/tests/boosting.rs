@@ -234,7 +234,7 @@ fn errors_say_what_to_do() {
         assert!(!folder.join("m.bitgrain").exists(), "{arguments}");
     };
     says("train train.csv --model m.bitgrain", "choose one with --target; the columns are id, size");
-    says("train train.csv --target prize --model m.bitgrain", "the table has no column `prize`; it has `id`");
+    says("train train.csv --target prize --model m.bitgrain", "missing column: `prize`; the table has `id`");
     says("train none.csv --target price --model m.bitgrain", "none.csv: ");
     says("train train.csv --target price --model m.bitgrain --objective foo", "unknown objective `foo`");
     says("train train.csv --target price --model m.bitgrain --metric foo", "unknown metric `foo`");
@@ -255,7 +255,7 @@ fn errors_say_what_to_do() {
     assert!(error(folder, "predict p.bitgrain test.csv --class").contains("omit --class"));
     assert!(error(folder, "predict test.csv test.csv").contains("test.csv: not a model"));
     std::fs::write(folder.join("few.csv"), "size,age\n1,2\n").expect("written");
-    assert!(error(folder, "predict p.bitgrain few.csv").contains("no column `district`"));
+    assert!(error(folder, "predict p.bitgrain few.csv").contains("missing column: `district`"));
     std::fs::write(folder.join("empty.csv"), "size,age,district\n").expect("written");
     assert_eq!(printed(folder, "predict p.bitgrain empty.csv"), "prediction\n");
 }
@@ -278,7 +278,7 @@ fn models_are_converted_to_json() {
 fn an_ignored_column_must_exist() {
     let folder = folder();
     let said = error(folder.path(), "train train.csv --target price --model m.bitgrain --ignore id,prize");
-    assert!(said.contains("no column `prize`") && said.contains("`price`"), "{said}");
+    assert!(said.contains("missing column: `prize`") && said.contains("`price`"), "{said}");
 }
 
 #[test]
@@ -523,7 +523,8 @@ fn contributions_sum_to_the_raw_scores() {
     let folder = folder();
     let at = folder.path();
     printed(at, "train train.csv --target price --ignore id,sold,kind --model m.bitgrain --n-estimators 20");
-    printed(at, "explain m.bitgrain test.csv -o values.csv --background train.csv");
+    let said = printed(at, "explain m.bitgrain test.csv -o values.csv --background train.csv");
+    assert_eq!(said, "wrote values.csv\n");
     let text = std::fs::read_to_string(at.join("values.csv")).expect("written");
     let (names, rows) = columns(&text);
     assert_eq!(names.last(), Some(&"expected"));

@@ -1,4 +1,4 @@
-//! Training parameters from files, and tables from the standard input, run as a user runs them.
+//! Training parameters from files, and tables from standard input, run as a user runs them.
 
 use std::fs;
 use std::io::Write;
@@ -82,7 +82,7 @@ fn unusable_files_name_the_problem() {
     for (name, text, part) in [
         ("a.conf", "data = t.csv\n", "pass the table as the argument DATA"),
         ("b.conf", "output_model = m.txt\n", "use --model"),
-        ("c.conf", "boosting = dart\n", "only gbdt is known"),
+        ("c.conf", "boosting = dart\n", "only gbdt is supported"),
         ("d.conf", "num_leafs = 3\n", "num_leaf"),
         ("e.toml", "num_leaves = many\n", "line 1 (1-based): invalid value `many`"),
         ("f.json", "[1]", "not a JSON object"),
@@ -107,7 +107,7 @@ fn tables_are_read_from_the_standard_input() {
     let from_file = succeeds(folder, "predict file.bitgrain t.csv", b"");
     assert_eq!(succeeds(folder, "predict file.bitgrain -", table().as_bytes()), from_file);
     fails(folder, "train - --target y --model m.bitgrain", "standard input");
-    fails(folder, "train t.csv --valid - --target y --model m.bitgrain", "--valid cannot be the standard input");
+    fails(folder, "train t.csv --valid - --target y --model m.bitgrain", "--valid cannot be standard input");
 }
 
 #[test]

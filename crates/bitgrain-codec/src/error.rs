@@ -106,7 +106,7 @@ pub enum CodecErr {
     },
     /// A format that can be decoded only.
     #[error(
-        "{format} can be read and not written; use iq2_xs, iq3_s, iq4_xs or a format of `bitgrain quantize --help`"
+        "{format} can be read but not written; use iq2_xs, iq3_s, iq4_xs or a format of `bitgrain quantize --help`"
     )]
     DecodeOnly {
         /// Name of the format.

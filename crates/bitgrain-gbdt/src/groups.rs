@@ -182,7 +182,7 @@ impl Groups {
 pub enum GroupError {
     /// Group sizes that do not sum to the number of rows.
     #[error(
-        "group sizes do not match the rows: {groups} sizes sum to {sum} for {rows} rows; pass the number of rows of each query"
+        "group sizes do not match the rows: {groups} sizes sum to {sum}, but there are {rows} rows; pass the number of rows of each query"
     )]
     SizeSum {
         /// Number of groups.
@@ -214,7 +214,7 @@ pub enum GroupError {
     },
     /// A query with too many rows.
     #[error(
-        "query too large: {rows} rows from row {row} (0-based) on, at most {} are allowed; divide the query or sample \
+        "query too large: {rows} rows starting at row {row} (0-based), at most {} are allowed; divide the query or sample \
          its rows",
         Groups::MAX_ROWS
     )]
@@ -257,7 +257,9 @@ mod tests {
     #[test]
     fn invalid_groups_are_named() {
         let sizes = |sizes: &[usize], rows| Groups::from_sizes(sizes, rows).expect_err("invalid").to_string();
-        assert!(sizes(&[2, 2], 5).starts_with("group sizes do not match the rows: 2 sizes sum to 4 for 5 rows"));
+        assert!(
+            sizes(&[2, 2], 5).starts_with("group sizes do not match the rows: 2 sizes sum to 4, but there are 5 rows")
+        );
         assert!(sizes(&[usize::MAX, 2], 5).starts_with("query too large"));
         assert!(sizes(&[2, 0, 3], 5).starts_with("empty group: size 0 of group 1"));
         let said = Groups::from_ids(["a", "b", "a"]).expect_err("divided").to_string();

@@ -132,7 +132,7 @@ pub mod histograms {
 pub mod search {
     //! Scores of encoded rows against queries, for nearest-neighbor search.
 
-    pub use crate::mark_rows::{RowBar, mark_rows};
+    pub use crate::mark_rows::{RowCondition, mark_rows};
     pub use crate::score_rows::{
         LINE, MAX_PLANES, QueryLine, RowLayout, RowQuery, StartLine, score_f32_rows, score_rows,
     };

@@ -21,8 +21,8 @@ macro_rules! portable_kernels {
                 out: &mut [$crate::histogram::Pair8],
             ) = $crate::round_pairs::round_pairs_body(steps, grads, hess, rows, out);
             mark_rows(
-                bars: &[$crate::mark_rows::RowBar; 2], scores: &[f32], norms: &[f32], residuals: &[f32], marks: &mut [u8],
-            ) = $crate::mark_rows::mark_rows_body(bars, scores, norms, residuals, marks);
+                conditions: &[$crate::mark_rows::RowCondition; 2], scores: &[f32], norms: &[f32], residuals: &[f32], marks: &mut [u8],
+            ) = $crate::mark_rows::mark_rows_body(conditions, scores, norms, residuals, marks);
             score_f32_rows(query: &[f32], bytes: &[u8], rows: &[usize], out: &mut [f32]) =
                 $crate::score_rows::score_f32_rows_body(query, bytes, rows, out);
         }

@@ -1,4 +1,4 @@
-//! Scores of encoded rows: dot products of 8-bit queries with the codes of many rows, where they lie.
+//! Scores of encoded rows: dot products of 8-bit queries with the codes of many rows, read in place.
 
 use crate::backend::on;
 use crate::dot::sum_in_halves;

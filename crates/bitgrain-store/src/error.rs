@@ -93,16 +93,16 @@ pub enum StoreError {
         got: usize,
     },
     /// A zero query with the cosine metric.
-    #[error("query {query} (0-based) is zero and has no cosine with any vector; use metric `ip` or `l2`")]
+    #[error("query {query} (0-based) is the zero vector, for which cosine is undefined; use metric `ip` or `l2`")]
     ZeroQuery {
         /// 0-based number of the query.
         query: usize,
     },
     /// A search for no answers.
-    #[error("k is 0; search for at least 1 answer")]
+    #[error("k is 0; it must be at least 1")]
     NoAnswers,
     /// A search that is both approximate and exact.
-    #[error("an approximate search proves no answers; use either approximate or exact")]
+    #[error("an approximate search cannot prove answers; use either `approximate` or `exact`")]
     ApproximateProofs,
     /// A selected tensor that is not a vector or a matrix with as many columns as the query.
     #[error(

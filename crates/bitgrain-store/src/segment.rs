@@ -18,7 +18,6 @@ pub(crate) struct Segment {
     pub(crate) header: SegmentHeader,
     /// Initial value of its checksums, unique to the file.
     pub(crate) salt: u32,
-    /// The file.
     pub(crate) file: Arc<dyn StorageFile>,
     /// End offset of the records.
     pub(crate) end: AtomicU64,
@@ -135,7 +134,6 @@ impl std::fmt::Debug for Segment {
 /// Location of a record. Holding it keeps the segment readable.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// The segment.
     pub(crate) segment: Arc<Segment>,
     /// Byte offset of the record.
     pub(crate) offset: u64,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -85,6 +86,66 @@ fn the_index_of_the_specification_lists_every_format() {
     let listed = first_column(&read("spec/README.md"), "| file |");
     let listed = listed.iter().map(|cell| cell.split(['[', ']']).nth(1).unwrap_or(cell).to_owned());
     assert_eq!(listed.collect::<BTreeSet<_>>(), files.collect());
+}
+
+/// Collects the Rust files below a folder, as paths with slashes.
+fn rust_files(folder: &Path, files: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path.to_string_lossy().replace('\\', "/"));
+        }
+    }
+}
+
+#[test]
+fn every_file_on_the_architecture_page_exists() {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    let page = read("ARCHITECTURE.md");
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).filter(|span| span.ends_with(".rs")).collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        assert!(files.iter().any(|file| file.ends_with(&format!("/{name}"))), "ARCHITECTURE.md names {name}");
+    }
+}
+
+/// Runs git in the repository; `None` if git is missing or the command fails.
+fn git(args: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(args).current_dir(root()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Returns the abbreviated commits in a text: words of 7 to 40 hexadecimal digits with both letters and decimals.
+fn commits_in(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_commit = |word: &&str| {
+        (7..=40).contains(&word.len())
+            && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    words.filter(is_commit).map(str::to_owned).collect()
+}
+
+#[test]
+fn benchmark_pages_name_commits_of_this_repository() {
+    // A source package has no history, and a shallow clone not all of it.
+    if git(&["rev-parse", "--is-shallow-repository"]).as_deref() != Some("false") {
+        return;
+    }
+    assert_eq!(commits_in("Commit: 0bc658c, 26.11.2026, 1000000 rows, feedback"), ["0bc658c"]);
+    let mut found = 0;
+    for page in names_in("docs/benchmarks").into_iter().filter(|name| name.ends_with(".md")) {
+        for commit in commits_in(&read(&format!("docs/benchmarks/{page}"))) {
+            let is_ancestor = git(&["merge-base", "--is-ancestor", &commit, "HEAD"]).is_some();
+            assert!(is_ancestor, "docs/benchmarks/{page} names commit {commit}, which is not part of HEAD");
+            found += 1;
+        }
+    }
+    assert!(found >= 5, "{found} commits");
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl TableBlocks for Batches {
                 if own.strings != self.columns[at].strings {
                     let what = if own.strings { "strings" } else { "numbers" };
                     let message =
-                        format!("column '{}' holds {what} in a later batch, but not in the first one", own.name);
+                        format!("column '{}' contains {what} in a later batch, but not in the first one", own.name);
                     return Err(raised(Raised::dtype(message).into()));
                 }
             }

@@ -105,7 +105,7 @@ const MAX_LEVELS: usize = 128;
 /// Converts nested lists and dictionaries to JSON. Unlike Python's `json`, it accepts NumPy arrays and scalars, and sets.
 fn json(object: &Bound<'_, PyAny>, level: usize) -> PyResult<String> {
     if level > MAX_LEVELS {
-        return Err(Raised::input(format!("a value has more than {MAX_LEVELS} levels; nest fewer")).into());
+        return Err(Raised::input(format!("a value has more than {MAX_LEVELS} levels; use fewer levels")).into());
     }
     let quoted = |text: &Bound<'_, PyAny>| object.py().import("json")?.call_method1("dumps", (text,))?.extract();
     if let Ok(dict) = object.cast::<PyDict>() {

@@ -13,7 +13,7 @@ impl From<StoreError> for Raised {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
         match &error {
-            // One exception for both: a caller that can recompute the tensor handles them alike.
+            // One exception for both: a caller that can recompute the tensor handles both the same way.
             E::NotFound { .. } | E::TierZeroNoPolicy { .. } => Self::new::<NotFoundError>(error),
             E::Damaged { .. } => Self::new::<DamagedError>(error),
             E::Io { name, source } if source.kind() == io::ErrorKind::UnexpectedEof => {

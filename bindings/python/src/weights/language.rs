@@ -70,7 +70,7 @@ impl WeightLanguageModel {
         let (temperature, top_k, top_p, min_p, repeat_penalty, seed) = sampling;
         let sampling = Sampling { temperature, top_k, top_p, min_p, repeat_penalty, seed, ..Sampling::default() };
         let (mut text, mut wrong) = (String::new(), None);
-        let made = process::detached(py, || {
+        let generation = process::detached(py, || {
             self.model.generate(&prompt, max_tokens, sampling, cache, |piece| {
                 text.push_str(piece);
                 let told = Python::attach(|py| {
@@ -83,7 +83,7 @@ impl WeightLanguageModel {
         })?;
         match wrong {
             Some(error) => Err(Raised::from(error)),
-            None => Ok((text, made.tokens, stop_name(made.stop))),
+            None => Ok((text, generation.tokens, stop_name(generation.stop))),
         }
     }
 

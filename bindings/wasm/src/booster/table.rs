@@ -19,7 +19,7 @@ pub struct Table {
     rows: Rows,
 }
 
-/// A column, as it is shown to people.
+/// A column, for display.
 #[derive(Serialize)]
 struct ColumnReport<'a> {
     name: &'a str,

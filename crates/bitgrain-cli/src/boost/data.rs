@@ -18,7 +18,7 @@ use crate::printable::printable;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Source {
     /// Training table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm; or a table binned by `bitgrain bin`;
-    /// - reads the standard input.
+    /// - reads standard input.
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct ColumnOptions {
     no_header: bool,
 }
 
-/// Reads a table from a file, or from the standard input if the path is `-`.
+/// Reads a table from a file, or from standard input if the path is `-`.
 pub(crate) fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, CliError> {
     if path != Path::new(STDIN) {
         return Ok(Table::read_with(path, options)?);
@@ -68,7 +68,7 @@ pub(crate) fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, Cl
     Ok(Table::from_bytes(&bytes, Path::new("standard input"), options)?)
 }
 
-/// Path of the standard input.
+/// Path that stands for standard input.
 pub(crate) const STDIN: &str = "-";
 
 /// Returns the help of `--objective`, with the names from the engine's list, so that it includes new objectives.

@@ -108,13 +108,16 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["ignore_column", "ignore_feature", "blacklist"], "use --ignore"),
     (&["categorical_feature", "cat_feature", "categorical_column", "cat_column"], "use --categorical"),
     (&["header", "has_header"], "use --no-header for tables without names of columns"),
-    (&["boosting", "boosting_type", "boost"], "only gbdt is known; use --goss for goss"),
-    (&["num_machines", "num_machine", "machines", "machine_list_filename"], "train on one machine"),
-    (&["device_type", "device"], "only cpu is known"),
-    (&["tree_learner", "tree", "tree_type"], "only serial is known"),
+    (&["boosting", "boosting_type", "boost"], "only gbdt is supported; use --goss for goss"),
+    (
+        &["num_machines", "num_machine", "machines", "machine_list_filename"],
+        "run `mpiexec bitgrain train` of the Python package",
+    ),
+    (&["device_type", "device"], "only cpu is supported"),
+    (&["tree_learner", "tree", "tree_type"], "only serial is supported"),
 ];
 
-/// Values that say what the command does anyway.
+/// Values that the command accepts, because they are what it does without them.
 const ALREADY: &[(&str, &[&str])] = &[
     ("task", &["train", "training"]),
     ("boosting", &["gbdt", "gbrt"]),

@@ -84,7 +84,7 @@ impl clap::Args for Settings {
         let goss = Arg::new(GOSS)
             .long(GOSS)
             .action(ArgAction::SetTrue)
-            .help("Short for --data-sample-strategy goss")
+            .help("Shorthand for --data-sample-strategy goss")
             .help_heading(HEADING);
         let file = Arg::new(PARAMS)
             .long(PARAMS)

@@ -19,17 +19,17 @@ use crate::printable::printable;
 use crate::progress::RoundBar;
 use crate::threads::on_threads;
 
-/// Bin CSV and Parquet tables of any size into one file, from which `bitgrain train` trains the same model as from the
+/// Bin CSV and Parquet tables of any size into one file, on which `bitgrain train` trains the same model as on the
 /// tables.
 ///
-/// The rows are read in blocks: memory depends on the number of rows (targets, weights, queries) and on the sample that
-/// quantiles are computed from, but not on the size of the features. Gzipped CSV files and CSV files with quotes are
-/// held in memory one at a time.
+/// The rows are read in blocks. Memory holds the targets, weights and queries of all rows and the sample from which
+/// quantiles are computed, but not the features of all rows. Gzipped CSV files and CSV files with quotes are read into
+/// memory one at a time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain bin clicks.parquet --target clicked -o clicks.bins
   bitgrain bin 'part-*.parquet' --target price -o prices.bins
-  bitgrain bin may.parquet --target price --append -o prices.bins   add rows, with the cuts of the file
+  bitgrain bin may.parquet --target price --append -o prices.bins   add rows, using the cuts of the file
   bitgrain train prices.bins --model m.bitgrain --memory 2GB")]
 pub(crate) struct Args {
     /// Tables with the same columns: .csv or .tsv (optionally gzipped) or .parquet. File names may contain * and ?.
@@ -40,13 +40,13 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     columns: ColumnOptions,
-    /// Add the rows to the output file, which must exist, with its cuts and categories.
+    /// Append the rows to the existing output file, using its cuts and categories.
     #[arg(long, conflicts_with_all = ["max_bin", "sample_rows", "seed"])]
     append: bool,
     /// Maximum number of bins per feature, including the bin of missing values [default: 256].
     #[arg(long, value_name = "N")]
     max_bin: Option<u32>,
-    /// Number of rows that quantiles are computed from [default: 200000].
+    /// Number of rows from which quantiles are computed [default: 200000].
     #[arg(long, value_name = "N")]
     sample_rows: Option<usize>,
     /// Seed of the row sample [default: 0].

@@ -10,9 +10,9 @@ use crate::number::Size;
 
 /// Convert a tree model between the formats of bitgrain, LightGBM, XGBoost and ONNX, or to source code.
 ///
-/// Reads bitgrain models and their JSON, LightGBM text, and XGBoost JSON and UBJSON. A converted model adds up the same
-/// leaf values. XGBoost adds them up in f32, so its predictions can differ in the last digits; what a format cannot
-/// express is an error.
+/// Reads bitgrain models and their JSON, LightGBM text, and XGBoost JSON and UBJSON. A converted model has the same
+/// leaf values, but XGBoost adds them up in f32, so its predictions can differ in the last digits. A model that a
+/// format cannot represent is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain convert-model lightgbm.txt imported.bitgrain

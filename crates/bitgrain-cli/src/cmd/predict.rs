@@ -28,7 +28,7 @@ use crate::threads::on_threads;
 pub(crate) struct Args {
     /// Model file.
     model: PathBuf,
-    /// Table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm; - reads the standard input.
+    /// Table: .csv or .tsv (optionally gzipped), .parquet, .libsvm or .svm; - reads standard input.
     #[arg(value_name = "DATA")]
     data: PathBuf,
     /// Output file: .csv, .tsv or .parquet [default: CSV on standard output].

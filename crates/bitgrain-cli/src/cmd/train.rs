@@ -34,7 +34,7 @@ use crate::threads::on_threads;
   bitgrain train houses.csv --target price --model m.bitgrain --monotone-constraints area:1,rooms:1
   bitgrain train houses.csv --target price --model houses.bitgrain --valid-fraction 0.2 --report report.html
   bitgrain train table.bins --model m.bitgrain --memory 2GB             bins stay in the file
-  bitgrain train train.csv --target y --model m.bitgrain --params train.conf   LightGBM's or TOML or JSON
+  bitgrain train train.csv --target y --model m.bitgrain --params train.conf   also JSON or TOML
   cat train.csv | bitgrain train - --target y --model m.bitgrain
   bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain   add trees to a model",
     allow_negative_numbers = true
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
     #[command(flatten)]
     settings: Settings,
-    /// Maximum memory of the process, such as 2GB: the codes of a binned table then stay in its file [default: they are
+    /// Maximum memory of the process, such as 2GB; the bins of a binned table then stay in its file [default: they are
     /// read into memory].
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     memory: Option<u64>,
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let mut args = args.clone();
     let threads = args.source.complete(args.settings.read_file()?)?;
     if args.valid.as_deref() == Some(Path::new(STDIN)) {
-        let problem = "--valid cannot be the standard input".to_owned();
+        let problem = "--valid cannot be standard input".to_owned();
         return Err(CliError::Options { problem, fix: "use --valid-fraction, or a file" });
     }
     on_threads(args.threads.or(threads), || trained(&args))??.write(args.json, out)

@@ -125,7 +125,7 @@ fn errors_name_the_cause() {
     assert!(refused(&["perplexity", &model, "--text", &text, "--chunk", "65"]).contains("context length of 64"));
     let short = format!("{text}.short");
     fs::write(&short, "one").expect("a file");
-    assert!(refused(&["perplexity", &model, "--text", &short, "--chunk", "32"]).contains("one chunk needs 32"));
+    assert!(refused(&["perplexity", &model, "--text", &short, "--chunk", "32"]).contains("at least 32 are needed"));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_plan_for_a_text_reports_what_the_predictions_lose() {
     assert!(kl["mean"].as_f64().is_some_and(|mean| mean > 0.0) && kl["standard_error"].is_f64(), "{kl}");
     let shown = printed(&common);
     assert!(shown.contains("expected KL divergence of") && shown.contains("| KL divergence (nats)"), "{shown}");
-    // Without a plan, the text gives importances, and the result is measured all the same.
+    // Without a plan, the text gives importances, and the result is still measured.
     let fixed = json(&["quantize", &model, &out, "--to", "q4_0", "--text", &text, "--chunks", "1", "--json"]);
     assert_eq!(
         (&fixed["text"]["tokens_used"], &fixed["text"]["sensitivities"]),

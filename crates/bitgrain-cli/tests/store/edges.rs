@@ -68,7 +68,7 @@ fn deleting_the_lock_file_does_not_admit_a_second_writer() {
         let said = error(folder, &["put", "s", "intruder", "v.npy"]);
         assert!(said.contains("locked by"), "{said}");
         store.put(round, &[2], &[1.0, 2.0]).expect("put");
-        fs::write(folder.join("s/LOCK"), "").expect("made anew");
+        fs::write(folder.join("s/LOCK"), "").expect("created again");
     }
     store.close().expect("closes");
     printed(folder, &["put", "s", "later", "v.npy"]);

@@ -192,7 +192,7 @@ impl Metadata {
                 return refused("is stored twice");
             }
             let bins = self.features.get(feature as usize).map_or(0, BinFeature::n_bins);
-            if fits(bins) { Ok(()) } else { refused("has another number of bins in its slot") }
+            if fits(bins) { Ok(()) } else { refused("has a different number of bins in its slot") }
         };
         for slot in self.tiles.iter().flatten() {
             let (mut stride, mut first) = (1_u32, 1_u32);

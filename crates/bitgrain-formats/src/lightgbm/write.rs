@@ -7,7 +7,7 @@ use super::{Model, Tree};
 impl Model {
     /// Returns the model in the text format of `save_model`, version 4.
     ///
-    /// Names and other strings are written as they are; LightGBM separates feature names by spaces.
+    /// Names and other strings are written unchanged; LightGBM separates feature names by spaces.
     ///
     /// ```
     /// # let text = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\

@@ -1,5 +1,5 @@
 //! `Writer` and `Reader`: numbers and strings as bytes, little-endian. Every worker runs the same program, so there is
-//! no version; lengths are checked all the same.
+//! no version; lengths are checked nevertheless.
 
 use super::CommunicationError;
 

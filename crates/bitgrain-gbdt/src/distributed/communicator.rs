@@ -1,8 +1,8 @@
-//! `Communicator`: trait of the engines that connect workers.
+//! `Communicator`: connection between workers, implemented for MPI, Dask, Ray and others.
 
 use super::CommunicationError;
 
-/// Connection of a worker to the others. Every worker calls the same methods in the same order, from one thread at a
+/// Connection of a worker to the other workers. Every worker calls the same methods in the same order, from one thread at a
 /// time, but not always the same thread.
 ///
 /// An implementation must not hang: if a worker ends, dies or calls [`fail`](Self::fail), the calls of all others must
@@ -47,7 +47,7 @@ pub trait Communicator: Send + Sync {
     /// Makes the pending and all later calls of every other worker fail with this message. Does not wait.
     fn fail(&self, message: &str);
 
-    /// Returns a better description of this worker's error than the training has, such as the exception of a callback.
+    /// Returns a more specific description of this worker's error, such as the exception of a callback.
     fn explanation(&self) -> Option<String> {
         None
     }

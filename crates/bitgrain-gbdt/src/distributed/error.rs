@@ -12,13 +12,13 @@ pub enum CommunicationError {
         /// Its message.
         message: String,
     },
-    /// The engine reported an error, such as a lost connection.
-    #[error("the workers lost contact: {message}; restart from the last checkpoint")]
+    /// The communicator reported an error, such as a lost connection.
+    #[error("lost connection between workers: {message}; restart from the last checkpoint")]
     Lost {
-        /// Message of the engine.
+        /// Message of the communicator.
         message: String,
     },
-    /// A worker sent something unexpected: it runs other code, or with other arguments.
+    /// A worker sent an unexpected message: it runs different code or has different arguments.
     #[error("the workers do not run the same training: {message}; pass the same arguments on every worker")]
     Mismatch {
         /// Description of the difference.

@@ -61,7 +61,7 @@ impl LocalGroup {
     }
 }
 
-/// Fails the other workers if they still wait for one that has ended.
+/// Makes the calls of the other workers fail if they wait for a worker that has ended.
 struct End<'a>(&'a LocalWorker<'a>);
 
 impl Drop for End<'_> {
@@ -105,7 +105,7 @@ impl Communicator for LocalWorker<'_> {
 }
 
 impl LocalWorker<'_> {
-    /// Returns the bytes of all workers when the last one has given its own.
+    /// Waits until every worker has passed its bytes, and returns all of them.
     fn exchange(&self, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, CommunicationError> {
         let mut state = self.group.state.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = state.finished;

@@ -1,9 +1,9 @@
 //! Training on several workers, each of which holds some of the rows.
 //!
 //! Every worker calls the same functions in the same order: [`dataset`] bins its rows with the cuts that one machine
-//! would compute from all rows, and [`Trainer::distributed`](crate::train::Trainer::distributed) trains on them. What
-//! the workers exchange through a [`Communicator`] are integer sums, so that the model does not depend on their number:
-//! it is the model that one process trains on the rows of worker 0, then those of worker 1, and so on.
+//! would compute from all rows, and [`Trainer::distributed`](crate::train::Trainer::distributed) trains on them. The
+//! workers exchange integer sums through a [`Communicator`], so the model does not depend on the number of workers: it is
+//! the model that one process trains on the rows of worker 0, followed by those of worker 1, and so on.
 //!
 //! [`LocalGroup`] runs the workers as threads of one process, for tests.
 //!

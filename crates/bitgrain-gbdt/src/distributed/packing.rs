@@ -1,7 +1,7 @@
-//! `Packing`: sums of codes in as few bits as the number of rows needs.
+//! `Packing`: sums of codes, packed in as few bits as the number of rows allows.
 //!
-//! Engines add 64-bit numbers. A number holds as many bins as fit: no sum of a bin exceeds its bits, so none carries into
-//! its neighbor. A node of 100 rows takes 4 bytes per bin, one of three rows 2.
+//! Communicators add 64-bit integers, each of which holds as many bins as fit. The field of a bin is wide enough for the
+//! largest possible sum, so no carry reaches the next field. A node of 100 rows takes 4 bytes per bin, one of three rows 2.
 
 use crate::gradient::Codes;
 use bitgrain_kernels::histograms::CodeSum;
@@ -14,7 +14,7 @@ pub(crate) struct Packing {
     bits: u32,
     /// Bins per number.
     per_word: usize,
-    /// Largest gradient code: added once per row, so that sums of gradients are not negative.
+    /// Largest gradient code, added once per row so that sums of gradients are not negative.
     bias: i64,
     rows: i64,
 }

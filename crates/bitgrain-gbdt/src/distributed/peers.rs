@@ -1,4 +1,4 @@
-//! `Peers`: the workers of a training, or the only process.
+//! `Peers`: the workers of a training run, or a single process.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,8 +8,8 @@ use crate::train::TrainError;
 
 /// Workers of a training. Without a communicator, every operation returns the values of this process.
 ///
-/// Sums deep within the growth of a tree cannot return an error. After the first error, they return at once with the
-/// values of this process, and [`check`](Self::check) returns the error.
+/// Sums during tree growth cannot return an error. After the first error, they immediately return the values of this
+/// process, and [`check`](Self::check) returns the error.
 pub(crate) struct Peers<'a> {
     group: Option<&'a dyn Communicator>,
     /// Rows of the workers before this one.
@@ -49,7 +49,7 @@ impl<'a> Peers<'a> {
             if rank == 0 {
                 other = Some(reader.text()?);
             } else if other.as_ref() != Some(&reader.text()?) {
-                let message = format!("worker {rank} has other arguments than worker 0");
+                let message = format!("worker {rank} has different arguments from worker 0");
                 return Err(CommunicationError::Mismatch { message }.into());
             }
         }
@@ -139,7 +139,7 @@ impl<'a> Peers<'a> {
             Err(error) => (None, Err(error)),
         };
         self.exchange(status)?;
-        value.map_or_else(|| self.check().and(Err(lost("an error was not passed on"))), Ok)
+        value.map_or_else(|| self.check().and(Err(lost("an error was not forwarded"))), Ok)
     }
 
     /// Returns the bytes of every worker on worker 0.

@@ -101,7 +101,7 @@ impl<'a> Covers<'a> {
         if self.by_count { count as f64 } else { weight }
     }
 
-    /// Fraction of the rows of `node` that go on to `child`; half if no rows reach the node.
+    /// Fraction of the rows of `node` that continue to `child`; half if no rows reach the node.
     fn share(&self, node: Child, child: Child) -> f64 {
         let (all, part) = (self.of(node), self.of(child));
         if all > 0.0 { part / all } else { 0.5 }

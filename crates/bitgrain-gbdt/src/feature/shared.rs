@@ -154,7 +154,8 @@ fn own_rows<'a>(features: Option<&'a Features<'a>>, weights: Option<&'a [f32]>) 
         check_weights(weights, features.n_rows()).map_err(FeatureError::from)?;
     }
     let Matrix::Dense(dense) = features.matrix() else {
-        let message = "sparse features are not supported by workers; pass dense ones, or train in one process";
+        let message =
+            "sparse features are not supported in distributed training; pass dense ones, or train in one process";
         return Err(CommunicationError::Mismatch { message: message.to_owned() }.into());
     };
     Ok(Some(Own { features, dense, weights: Weights::checked(weights) }))
@@ -317,10 +318,10 @@ fn merged(quantizer: &Quantizer, told: &[Vec<u8>], peers: &Peers<'_>) -> Result<
             let differs = |(a, b): (&String, &String)| (a != b).then(|| format!("`{a}` and `{b}`"));
             let first = all.names.iter().zip(&names).find_map(differs);
             let detail = first.unwrap_or_else(|| format!("{} and {} features", all.names.len(), names.len()));
-            return Err(mismatch(format!("worker {rank} has other features than the first one: {detail}")));
+            return Err(mismatch(format!("worker {rank} has different features from worker 0: {detail}")));
         }
         if all.weighted != weighted {
-            return Err(mismatch(format!("only some workers have weights; worker {rank} differs from the first one")));
+            return Err(mismatch(format!("only some workers have weights; worker {rank} differs from worker 0")));
         }
         all.counted += rows;
         if rank < peers.rank() {

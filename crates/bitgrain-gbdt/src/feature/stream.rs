@@ -243,7 +243,7 @@ impl Feature {
                         counted[index as usize] += f64::from(weights.of(row));
                     }
                 }
-                #[expect(clippy::cast_precision_loss, reason = "larger indices are rejected in the end")]
+                #[expect(clippy::cast_precision_loss, reason = "larger indices are rejected later")]
                 let value = |code: &u32| of_label.get(*code as usize).map_or(f32::NAN, |index| *index as f32);
                 for rows in probe.within(rows) {
                     self.probed.extend(codes[rows.start - first..rows.end - first].iter().map(value));

@@ -56,7 +56,7 @@ pub enum ObjectiveError {
         objective: String,
     },
     /// Times without an event, for a survival objective.
-    #[error("no row has an event: all targets are negative, but `{objective}` needs a time of an event above 0")]
+    #[error("no events: all targets are negative (censored), but `{objective}` needs at least one positive event time")]
     NoEvent {
         /// Name of the objective.
         objective: String,

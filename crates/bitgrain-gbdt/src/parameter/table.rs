@@ -119,7 +119,7 @@ parameters! {
         early_stopping_rounds: Option<usize> = None, Range::at_least(1), [
             "early_stopping_round", "early_stopping", "n_iter_no_change",
         ];
-        /// Minimum improvement of the metric that early stopping counts
+        /// Minimum improvement of the metric that counts for early stopping
         early_stopping_min_delta: f64 = 0.0, Range::NonNegative, ["min_delta"];
         /// Maximum number of categories of a feature for one-vs-rest splits
         max_cat_to_onehot: usize = 4, Range::at_least(0), [];
@@ -129,9 +129,9 @@ parameters! {
         cat_smooth: f64 = 10.0, Range::NonNegative, [];
         /// Maximum number of categories on the smaller side of a split
         max_cat_threshold: usize = 32, Range::at_least(0), [];
-        /// Number of the best-ranked rows of a query whose pairs with other rows count in ranking
+        /// Number of top-ranked rows per query that form pairs with other rows in ranking
         lambdarank_truncation_level: usize = 30, Range::at_least(1), ["lambdarank_num_pair_per_sample"];
-        /// Normalization of the gradients of each query in ranking, so that queries of any size count alike
+        /// Normalization of the gradients of each query in ranking, so that long queries do not dominate
         lambdarank_norm: bool = true, Range::Any, ["lambdarank_normalization"];
         /// Factor of score differences in the logistic function of pairs in ranking
         lambdarank_sigmoid: f64 = 1.0, Range::Positive, [];
@@ -153,17 +153,17 @@ parameters! {
         interaction_constraints: FeatureGroups = FeatureGroups::default(), Range::Any, ["interaction_cst"];
         /// Maximum absolute value of a leaf before the learning rate; 0 is unlimited
         max_delta_step: f64 = 0.0, Range::NonNegative, ["max_leaf_output", "max_tree_output"];
-        /// Smoothing of each node's value toward its parent's; in rows that the parent's value counts for
+        /// Smoothing of each node's value toward its parent's value, which counts as this number of rows
         path_smooth: f64 = 0.0, Range::NonNegative, [];
         /// Extremely randomized trees: one random cut per feature and node is tried
         extra_trees: bool = false, Range::Any, ["extra_tree"];
         /// Random seed of extra_trees
         extra_seed: u64 = 6, Range::at_least(0), [];
-        /// Factor of each feature's gain, by position or by name; 1 by default
+        /// Factor for the gain of each feature, by position or by name; 1 by default
         feature_contri: PerFeature<f64> = PerFeature::Unset, Range::Any, [
             "feature_contrib", "fc", "fp", "feature_penalty",
         ];
-        /// Factor of all costs of cost-effective gradient boosting
+        /// Factor for all costs of cost-effective gradient boosting
         cegb_tradeoff: f64 = 1.0, Range::NonNegative, [];
         /// Cost of a split per row of its node, subtracted from the gain
         cegb_penalty_split: f64 = 0.0, Range::NonNegative, [];

@@ -71,7 +71,7 @@ impl Axes {
         }
     }
 
-    /// Returns the path of a line. Of many points, those at even distances are kept.
+    /// Returns the path of a line. If there are many points, evenly spaced ones are kept.
     pub(super) fn line(&self, points: &[(f64, f64)]) -> String {
         let (step, last) = (points.len().div_ceil(POINTS).max(1), points.len().saturating_sub(1));
         let mut path = String::new();

@@ -51,7 +51,7 @@ pub(super) fn section(
             @if rows.is_sampled() {
                 p class="note" {
                     "Figures and charts of the " (name) " data are computed from a sample of " (grouped(rows.n_rows))
-                    " of its " (grouped(rows.total)) " rows, taken at even distances."
+                    " of its " (grouped(rows.total)) " rows, evenly spaced."
                 }
             }
         }

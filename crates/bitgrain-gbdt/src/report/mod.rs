@@ -1,7 +1,7 @@
 //! A training as a self-contained HTML page: learning curves, importances, SHAP values, quality, trees and columns.
 //!
 //! The page loads no other file and needs no script, follows the reader's light or dark color scheme, and fits the width
-//! of a phone. Tables with many rows are sampled at even distances; the page says so.
+//! of a phone. For tables with many rows, it uses evenly spaced rows and says so.
 //!
 //! ```
 //! use bitgrain_gbdt::predict::EvaluationData;

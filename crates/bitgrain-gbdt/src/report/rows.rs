@@ -1,4 +1,4 @@
-//! `Rows`: the rows that a report is made from, a sample at even distances if there are many.
+//! `Rows`: the rows that a report is made from, evenly spaced ones if there are many.
 
 use super::ReportError;
 use crate::SampleError;
@@ -64,7 +64,7 @@ impl Rows {
         Features::column_major(&self.columns[..], self.n_rows, self.n_features)
     }
 
-    /// Returns at most `most` rows at even distances, column-major, and their indices.
+    /// Returns at most `most` evenly spaced rows, column-major, and their indices.
     pub(super) fn fewer(&self, most: usize) -> (Vec<f64>, Vec<usize>) {
         let chosen = evenly(self.n_rows, most);
         let columns = (0..self.n_features).flat_map(|feature| {
@@ -85,7 +85,7 @@ impl Rows {
     }
 }
 
-/// Returns at most `most` indices below `count`, at even distances.
+/// Returns at most `most` evenly spaced indices below `count`.
 pub(super) fn evenly(count: usize, most: usize) -> Vec<usize> {
     let kept = count.min(most);
     // The product of a row index and a sample size may exceed 32 bits.

@@ -121,7 +121,7 @@ pub enum TableError {
         expected: usize,
     },
     /// Missing columns.
-    #[error("the table has no column {}; it has {}", quoted(missing), quoted(found))]
+    #[error("missing column{}: {}; the table has {}", if missing.len() == 1 { "" } else { "s" }, quoted(missing), quoted(found))]
     MissingColumns {
         /// Requested names.
         missing: Vec<String>,

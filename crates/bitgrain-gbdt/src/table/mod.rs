@@ -188,7 +188,6 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Returns the columns.
     pub(crate) fn into_columns(self) -> Vec<Column> {
         self.columns
     }

@@ -84,7 +84,7 @@ impl Table {
         Ok(TrainingTable { matrix, target, weights, groups, objective, reason, balanced: roles.balanced })
     }
 
-    /// Splits the table like another one, with the same features, classes and objective.
+    /// Splits the table with the features, classes and objective of another one.
     ///
     /// # Errors
     /// Returns the errors of [`into_training`](Self::into_training).
@@ -195,7 +195,7 @@ impl TrainingTable {
     /// Creates the objective.
     ///
     /// # Errors
-    /// Does not fail: the name was checked when the table was split.
+    /// Returns an [`ObjectiveError`] for an unknown name, which cannot occur: the name was checked when the table was split.
     pub fn objective(&self) -> Result<Box<dyn Objective>, ObjectiveError> {
         objective::by_name(&self.objective)
     }

@@ -75,7 +75,7 @@ pub enum TrainError {
     },
     /// A limit on memory below what training needs with the bins in a file.
     #[error(
-        "training needs at least {needed} bytes of memory, but the limit is {limit}: {per_row} bytes per row for \
+        "training needs at least {needed} bytes of memory, but the limit is {limit} bytes: {per_row} bytes per row for \
          {rows} rows, and histograms; raise the limit, or reduce num_leaves, max_bin or the precision of gradients"
     )]
     Memory {
@@ -92,7 +92,7 @@ pub enum TrainError {
     #[error(transparent)]
     Communication(#[from] CommunicationError),
     /// A setting that does not give the same model on any number of workers.
-    #[error("{setting} is not supported by workers: {reason}")]
+    #[error("{setting} is not supported in distributed training: {reason}")]
     NotDistributed {
         /// The setting.
         setting: String,

@@ -3,7 +3,7 @@
 use super::{Params, TrainError};
 use crate::parameter::{PARAMETERS, ParameterStage};
 
-/// Parameters that are read anew in each round. All others determine state that outlives a round.
+/// Parameters that are read again in each round. All others determine state that outlives a round.
 const CHANGEABLE: [&str; 15] = [
     "learning_rate",
     "num_leaves",

@@ -62,7 +62,7 @@ pub(super) fn shared_residuals(
     Ok(own)
 }
 
-/// Checks that a callback changed the parameters alike on all workers.
+/// Checks that a callback made the same changes to the parameters on all workers.
 pub(super) fn same_params(
     peers: &Peers<'_>,
     changed: Result<(), TrainError>,

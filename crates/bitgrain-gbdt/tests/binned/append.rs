@@ -53,6 +53,6 @@ fn rows_that_do_not_match_leave_the_file_unchanged() {
     assert!(append(&one("city 1", "low"), &options("kind", None, &["y", "w"])).contains("weights"));
     assert!(append(&one("city 1", "unheard"), &weighted).contains("unheard"));
     assert!(append(&one("7", "low"), &weighted).contains("column `city` holds numbers"));
-    assert!(append("a,y\n1,2\n", &weighted).contains("no column"));
+    assert!(append("a,y\n1,2\n", &weighted).contains("missing column"));
     assert_eq!(std::fs::read(&path).expect("there"), before);
 }

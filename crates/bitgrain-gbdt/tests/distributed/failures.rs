@@ -96,5 +96,5 @@ fn other_arguments_are_refused() {
         let params = Params { num_leaves: 15 + group.rank(), ..small() };
         Task::new(params, "squared").trainer().distributed(group).train(&mut data)
     });
-    assert!(same_error(results).contains("worker 1 has other arguments than worker 0"));
+    assert!(same_error(results).contains("worker 1 has different arguments from worker 0"));
 }

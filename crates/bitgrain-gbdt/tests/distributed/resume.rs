@@ -1,4 +1,4 @@
-//! Checkpoints: a training that goes on with fewer workers gives the file of one that was not interrupted.
+//! Checkpoints: training that continues with fewer workers gives the same file as an uninterrupted run.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;

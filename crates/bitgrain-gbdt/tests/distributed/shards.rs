@@ -114,7 +114,7 @@ fn shards_of_different_tables_are_refused_on_every_worker() {
     };
     let found = errors(["size", "weight"], [None, None]);
     assert_eq!(found[0], found[1]);
-    assert!(found[0].contains("worker 1 has other features than the first one: `size` and `weight`"), "{}", found[0]);
+    assert!(found[0].contains("worker 1 has different features from worker 0: `size` and `weight`"), "{}", found[0]);
     let found = errors(["size", "size"], [None, Some(vec![1.0, 2.0])]);
     assert_eq!(found[0], found[1]);
     assert!(found[0].contains("only some workers have weights"), "{}", found[0]);

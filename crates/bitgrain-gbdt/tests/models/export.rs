@@ -102,7 +102,7 @@ fn unexpressible_parts_are_errors_that_name_another_format() {
     let mut model = samples::binary();
     model.output.link = Link::Step;
     refused(&model, ModelFormat::Lightgbm, "the link function step");
-    refused(&model, ModelFormat::LightgbmJson, "the format lightgbm-json cannot express");
+    refused(&model, ModelFormat::LightgbmJson, "format lightgbm-json cannot represent");
     let mut zeros = several();
     zeros.trees[0].splits[0].missing_left = false;
     for format in [ModelFormat::XgboostJson, ModelFormat::XgboostUbj, ModelFormat::Onnx] {

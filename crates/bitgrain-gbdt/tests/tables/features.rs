@@ -107,8 +107,8 @@ fn invalid_category_codes_and_missing_columns_are_rejected() {
     let said = message(table.clone().into_matrix(&["k".to_owned()]));
     assert!(said.starts_with("column `k`: value 1.5 of row 1 (0-based) is not a category code"), "{said}");
     let said = message(table.clone().into_matrix(&["x".to_owned()]));
-    assert_eq!(said, "the table has no column `x`; it has `n`, `k`");
-    assert_eq!(message(table.clone().take("z")), "the table has no column `z`; it has `n`, `k`");
+    assert_eq!(said, "missing column: `x`; the table has `n`, `k`");
+    assert_eq!(message(table.clone().take("z")), "missing column: `z`; the table has `n`, `k`");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_table_is_aligned_to_the_columns_and_codes_of_a_model() {
     let inputs = schema(&[("n", None), ("city", Some(&["Oslo", "Rome"]))]);
     assert_eq!(rows(from_text(text).expect("a table"), &inputs), [["1", "1"], ["2", "-"], ["3", "-"]]);
     let said = message(from_text("city,m\nRome,1\n").expect("a table").align(&inputs));
-    assert_eq!(said, "the table has no column `n`; it has `city`, `m`");
+    assert_eq!(said, "missing column: `n`; the table has `city`, `m`");
     let said = message(from_text("city,n\nRome,x\n").expect("a table").align(&inputs));
     assert_eq!(said, "column `n` holds strings, such as `x`; expected numbers");
     // All labels in this file are numbers, so the column is read as numeric.

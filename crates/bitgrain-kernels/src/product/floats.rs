@@ -42,7 +42,6 @@ impl<'a> FloatTile<'a> {
         self.values.len() / self.width
     }
 
-    /// Returns a value.
     pub(crate) fn value(&self, column: usize, row: usize) -> f32 {
         self.values[column * self.width + row]
     }

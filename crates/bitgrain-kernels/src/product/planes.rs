@@ -1,8 +1,9 @@
 //! `Planes`: strips of codes of 1 to 8 bits, with every kind of scale that weight formats use.
 //!
-//! A block of 32 columns of a strip is stored as bit planes. A plane of 4, 2 or 1 bits has as many lines as bits; line
-//! `l` of a plane of `p` bits holds, `p` bits apart from the low ones on, the columns `4 * i..4 * i + 4` for
-//! `i = l, l + p, l + 2 * p, …`. Codes of 3, 5 and 6 bits have a lower plane (2, 4 and 4 bits) and an upper one.
+//! A block of 32 columns of a strip is stored as bit planes. A plane of `p` bits (4, 2 or 1) takes `p` lines. The bytes of
+//! line `l` contain the codes of the columns `4 * i..4 * i + 4` for `i = l, l + p, l + 2 * p, …`: the first of these groups
+//! in the lowest `p` bits, the next one `p` bits above. Codes of 3, 5 and 6 bits have a lower plane (2, 4 and 4 bits) and an
+//! upper one.
 
 use super::{CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS};
 use crate::KernelError;

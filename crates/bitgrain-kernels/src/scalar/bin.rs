@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use crate::bin::BinCode;
 
-/// Values searched together: each step of a search waits for memory, and eight interleaved searches hide that latency.
+/// Values searched together: each step of a search has the latency of a memory access, which eight interleaved searches hide.
 const LANES: usize = 8;
 
 /// Writes the number of cuts below each value; `nan` for a NaN.

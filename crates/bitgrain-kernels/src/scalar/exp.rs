@@ -65,7 +65,7 @@ pub(crate) fn exp_normal(value: f32) -> f32 {
 /// Splits `exp(value)` into a number near 1 and an exponent of 2.
 #[inline(always)]
 fn reduced(value: f32) -> (f32, i32) {
-    // Not fused, like everything here: backends without FMA must round alike.
+    // Not fused, like everything here: backends without FMA must round the same way.
     let shifted = value * LOG2_E + ROUNDER;
     let exponent = shifted.to_bits().cast_signed().wrapping_sub(ROUNDER.to_bits().cast_signed());
     let multiple = shifted - ROUNDER;

@@ -1,25 +1,25 @@
 //! Marks of rows: a formula in a fixed order, and every extreme lets a row pass.
 
-use bitgrain_kernels::search::{RowBar, mark_rows};
+use bitgrain_kernels::search::{RowCondition, mark_rows};
 use bitgrain_kernels::{Backend, KernelError};
 
 use crate::{Bits, for_hostile};
 
-fn bar(bits: &mut Bits) -> RowBar {
+fn condition(bits: &mut Bits) -> RowCondition {
     let [constant, norm, norm_square, residual, residual_square] = bits.normals(5)[..] else { unreachable!() };
-    RowBar { constant, norm, norm_square, residual, residual_square }
+    RowCondition { constant, norm, norm_square, residual, residual_square }
 }
 
 #[test]
 fn marks_are_the_same_on_every_backend() {
     let mut bits = Bits(21);
     let (norms, residuals) = (bits.normals(600), bits.normals(600));
-    let bars = [bar(&mut bits), bar(&mut bits)];
+    let conditions = [condition(&mut bits), condition(&mut bits)];
     let (mut marked, mut unmarked) = (0, 0);
     for_hostile(|backend, scores| {
         let mark = |backend, a: &[f32], b: &[f32], c: &[f32]| {
             let mut marks = vec![7; scores.len()];
-            mark_rows(backend, &bars, a, b, c, &mut marks).expect("equal lengths");
+            mark_rows(backend, &conditions, a, b, c, &mut marks).expect("equal lengths");
             marks
         };
         let (norms, residuals) = (&norms[..scores.len()], &residuals[..scores.len()]);
@@ -36,12 +36,12 @@ fn marks_are_the_same_on_every_backend() {
 
 #[test]
 fn a_row_passes_if_one_condition_does_or_nothing_is_known() {
-    let only = |constant| RowBar { constant, norm: 0.0, norm_square: 0.0, residual: 0.0, residual_square: 0.0 };
-    let terms = RowBar { constant: -100.0, norm: 2.0, norm_square: 3.0, residual: 5.0, residual_square: 7.0 };
+    let only = |constant| RowCondition { constant, norm: 0.0, norm_square: 0.0, residual: 0.0, residual_square: 0.0 };
+    let terms = RowCondition { constant: -100.0, norm: 2.0, norm_square: 3.0, residual: 5.0, residual_square: 7.0 };
     for &backend in Backend::available() {
-        let mark = |bars: [RowBar; 2], score, norm, residual| {
+        let mark = |conditions: [RowCondition; 2], score, norm, residual| {
             let mut marks = [7];
-            mark_rows(backend, &bars, &[score], &[norm], &[residual], &mut marks).expect("equal lengths");
+            mark_rows(backend, &conditions, &[score], &[norm], &[residual], &mut marks).expect("equal lengths");
             marks[0]
         };
         assert_eq!(mark([only(-1.0), only(-2.0)], 0.9, 1.0, 1.0), 0);

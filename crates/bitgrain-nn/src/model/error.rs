@@ -10,7 +10,7 @@ use bitgrain_formats::npy::NpyError;
 use bitgrain_formats::npz::NpzError;
 use bitgrain_formats::safetensors::SafetensorsError;
 
-use super::language::LanguageModelError;
+use super::language::LanguageConversionError;
 use super::{AdapterError, CheckpointError};
 
 /// Reason why a model could not be read, converted or compared.
@@ -97,7 +97,7 @@ pub enum ModelFileError {
     },
     /// A language model that cannot be converted.
     #[error(transparent)]
-    Language(Box<LanguageModelError>),
+    Language(Box<LanguageConversionError>),
     /// A LoRA adapter that cannot be merged.
     #[error(transparent)]
     Adapter(Box<AdapterError>),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bitgrain_formats::gguf::{Array, Value};
 use bitgrain_nn::model::convert::{FormatChoice, Mix, Recipe, quantize};
-use bitgrain_nn::model::language::{self, LanguageModelError};
+use bitgrain_nn::model::language::{self, LanguageConversionError};
 use bitgrain_nn::{Container, ModelFile, ModelFileError};
 use serde_json::{Value as Json, json};
 
@@ -78,7 +78,7 @@ fn open(folder: &Folder) -> Result<ModelFile, ModelFileError> {
     language::open(folder.path("."), Container::Gguf)
 }
 
-fn language_error(folder: &Folder) -> LanguageModelError {
+fn language_error(folder: &Folder) -> LanguageConversionError {
     match open(folder) {
         Err(ModelFileError::Language(error)) => *error,
         other => panic!("expected a language model error, found {other:?}"),
@@ -170,7 +170,7 @@ fn experts_are_stacked_and_missing_ones_are_an_error() {
     assert_eq!(back.tensor("blk.0.ffn_down_exps.weight").expect("there").storage.to_string(), "float16");
     tensors.pop();
     write_safetensors(&folder.path("model.safetensors"), &tensors);
-    assert!(matches!(language_error(&folder), LanguageModelError::MissingTensor { .. }));
+    assert!(matches!(language_error(&folder), LanguageConversionError::MissingTensor { .. }));
 }
 
 #[test]
@@ -180,46 +180,46 @@ fn bad_folders_are_typed_errors() {
         |config: &Json, tokenizer: &Json, tensors: &[Weights]| language_error(&folder(config, tokenizer, tensors));
     let unknown = check(&config("MambaForCausalLM", "mamba"), &byte_level(), &decoder());
     assert!(
-        matches!(&unknown, LanguageModelError::Architecture { architecture, .. } if architecture == "MambaForCausalLM")
+        matches!(&unknown, LanguageConversionError::Architecture { architecture, .. } if architecture == "MambaForCausalLM")
     );
     assert!(unknown.to_string().contains("convert_hf_to_gguf.py"), "{unknown}");
     for (key, value) in [("hidden_size", json!("8")), ("num_hidden_layers", json!(0)), ("rms_norm_eps", json!("x"))] {
         let mut wrong = good.clone();
         wrong[key] = value;
-        assert!(matches!(check(&wrong, &byte_level(), &decoder()), LanguageModelError::Value { .. }), "{key}");
+        assert!(matches!(check(&wrong, &byte_level(), &decoder()), LanguageConversionError::Value { .. }), "{key}");
     }
     let mut missing = good.clone();
     missing.as_object_mut().expect("object").remove("intermediate_size");
-    assert!(matches!(check(&missing, &byte_level(), &decoder()), LanguageModelError::MissingKey { .. }));
+    assert!(matches!(check(&missing, &byte_level(), &decoder()), LanguageConversionError::MissingKey { .. }));
     for (key, value) in [("num_key_value_heads", 3), ("vocab_size", 4)] {
         let mut contradiction = good.clone();
         contradiction[key] = value.into();
         let error = check(&contradiction, &byte_level(), &decoder());
-        assert!(matches!(error, LanguageModelError::Contradiction { .. }), "{key}: {error}");
+        assert!(matches!(error, LanguageConversionError::Contradiction { .. }), "{key}: {error}");
     }
     let mut wide = good.clone();
     wide["intermediate_size"] = 16.into();
-    assert!(matches!(check(&wide, &byte_level(), &decoder()), LanguageModelError::Shape { .. }));
+    assert!(matches!(check(&wide, &byte_level(), &decoder()), LanguageConversionError::Shape { .. }));
     let mut deep = good.clone();
     deep["num_hidden_layers"] = 3.into();
-    assert!(matches!(check(&deep, &byte_level(), &decoder()), LanguageModelError::MissingTensor { .. }));
+    assert!(matches!(check(&deep, &byte_level(), &decoder()), LanguageConversionError::MissingTensor { .. }));
     let mut odd = byte_level();
     odd["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "x+".into();
-    assert!(matches!(check(&good, &odd, &decoder()), LanguageModelError::PreTokenizer { .. }));
+    assert!(matches!(check(&good, &odd, &decoder()), LanguageConversionError::PreTokenizer { .. }));
     let mut doubled = byte_level();
     doubled["model"]["vocab"]["zz"] = 2.into();
-    assert!(matches!(check(&good, &doubled, &decoder()), LanguageModelError::Tokenizer { .. }));
+    assert!(matches!(check(&good, &doubled, &decoder()), LanguageConversionError::Tokenizer { .. }));
     let mut extra = decoder();
     extra.push(weights("model.layers.0.self_attn.sinks", &[2]));
-    assert!(matches!(check(&good, &byte_level(), &extra), LanguageModelError::UnexpectedTensor { .. }));
+    assert!(matches!(check(&good, &byte_level(), &extra), LanguageConversionError::UnexpectedTensor { .. }));
     let bare = folder(&good, &byte_level(), &decoder());
     fs::write(bare.path("config.json"), "{").expect("writable");
-    assert!(matches!(language_error(&bare), LanguageModelError::Json { .. }));
+    assert!(matches!(language_error(&bare), LanguageConversionError::Json { .. }));
     write_json(&bare.path("config.json"), &good);
     fs::remove_file(bare.path("tokenizer.json")).expect("there");
-    assert!(matches!(language_error(&bare), LanguageModelError::NoTokenizer { .. }));
+    assert!(matches!(language_error(&bare), LanguageConversionError::NoTokenizer { .. }));
     fs::write(bare.path("tokenizer.model"), b"\x0a\xff").expect("writable");
-    assert!(matches!(language_error(&bare), LanguageModelError::Tokenizer { .. }));
+    assert!(matches!(language_error(&bare), LanguageConversionError::Tokenizer { .. }));
 }
 
 #[test]
@@ -268,11 +268,13 @@ fn mixes_follow_llama_cpp_by_role_layer_and_row_length() {
     assert_eq!(of("output_norm.weight"), "keep");
     let small = Mix::from_name("Q2_K_S").expect("known").choices(&model, None);
     assert!(
-        matches!(small, Err(ModelFileError::Language(error)) if matches!(*error, LanguageModelError::MixImportance { .. }))
+        matches!(small, Err(ModelFileError::Language(error)) if matches!(*error, LanguageConversionError::MixImportance { .. }))
     );
     let other = folder.safetensors("x.safetensors", &[weights("w", &[2, 256])]);
     let other = mix.choices(&other, None);
-    assert!(matches!(other, Err(ModelFileError::Language(error)) if matches!(*error, LanguageModelError::Mix { .. })));
+    assert!(
+        matches!(other, Err(ModelFileError::Language(error)) if matches!(*error, LanguageConversionError::Mix { .. }))
+    );
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn a_flipped_bit_in_an_uncompressed_npz_is_detected() {
     let model = ModelFile::open(folder.path("in.npz")).expect("valid archive");
     assert_eq!(model.tensor("w").expect("there").values().expect("readable"), values);
     let first = values[0].to_le_bytes();
-    let at = file.windows(4).position(|bytes| bytes == first).expect("stored as it is");
+    let at = file.windows(4).position(|bytes| bytes == first).expect("stored unchanged");
     file[at] ^= 1;
     std::fs::write(folder.path("in.npz"), &file).expect("writable");
     let refused = ModelFile::open(folder.path("in.npz")).expect_err("another value");

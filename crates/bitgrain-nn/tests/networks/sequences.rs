@@ -232,7 +232,7 @@ fn run(seed: u64) {
             6 => {
                 // Codes that outlived their master would score differently from the model's weights.
                 let held_back = random.below(2) == 0 && !model.is_pinned();
-                history.push(format!("train, held back: {held_back}"));
+                history.push(format!("train, validation: {held_back}"));
                 let mut other = model.network();
                 step(&mut network, &x, held_back);
                 step(&mut other, &x, held_back);

@@ -6,14 +6,14 @@ use std::collections::BinaryHeap;
 use super::metric::Goodness;
 use super::table::VectorRef;
 
-/// The `limit` largest of all pushed values.
+/// The `limit` largest of the pushed values.
 #[derive(Debug, Clone)]
 pub(super) struct Largest<T> {
     heap: BinaryHeap<Reverse<Ranked<T>>>,
     limit: usize,
 }
 
-/// A number with something it belongs to; ordered by number, then by the other.
+/// A number and the item it belongs to, ordered by number, then by item.
 #[derive(Debug, Clone, Copy)]
 struct Ranked<T>(f64, T);
 
@@ -117,9 +117,9 @@ impl Reaching {
 /// Least upper ends of new candidates: a vector below both is not one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Thresholds {
-    /// Of the score of the decoded values.
+    /// Threshold for the score of the decoded values.
     pub(super) decoded: f64,
-    /// Of the score of the values as they were put.
+    /// Threshold for the score of the values as they were put.
     pub(super) put: f64,
 }
 
@@ -137,7 +137,7 @@ pub(super) struct Candidates {
     decoded: Reaching,
     /// Vectors that may be among the best `k` as put, if all of them are wanted.
     put: Option<Reaching>,
-    /// Otherwise those with the largest upper ends.
+    /// If not all are wanted, the vectors with the largest upper ends.
     highest: Largest<VectorRef>,
 }
 
@@ -151,7 +151,7 @@ impl Candidates {
         }
     }
 
-    /// Returns what a vector must reach to become a candidate.
+    /// Returns the thresholds that a vector must reach to become a candidate.
     pub(super) fn thresholds(&self) -> Thresholds {
         Thresholds {
             decoded: self.decoded.lows.threshold(),

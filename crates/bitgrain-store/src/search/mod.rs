@@ -9,7 +9,7 @@
 //! | `vector.rs` | a vector's norm and error, computed when it enters the table |
 //! | `tables.rs` | tables of all segments, updated before each search |
 //! | `candidates.rs` | vectors that may be among the best |
-//! | `bars.rs` | cheap test that excludes most vectors |
+//! | `conditions.rs` | cheap test that excludes most vectors |
 //! | `rotation.rs` | a rotation that makes all coordinates similar |
 //! | `signs.rs` | one bit per value of rotated vectors, and estimates of inner products |
 //! | `screen.rs` | first pass of an approximate search: vectors that the estimates cannot exclude |
@@ -18,9 +18,9 @@
 //! | `rescore.rs` | second pass: scores of candidates in f64 |
 //! | `certify.rs` | proof that an answer is among the best |
 
-mod bars;
 mod candidates;
 mod certify;
+mod conditions;
 mod journal;
 mod metric;
 mod query;

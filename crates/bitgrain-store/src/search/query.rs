@@ -18,7 +18,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Checks a query; `number` is its position in the batch.
+    /// Checks a query; `number` is its 0-based position in the batch.
     pub(crate) fn new(values: &[f32], number: usize) -> Result<Self, StoreError> {
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
             return Err(StoreError::QueryNotFinite { query: number, index });
@@ -41,7 +41,7 @@ pub(super) struct Planes {
     starts: Vec<StartLine>,
     scales: Vec<f32>,
     codes: Vec<Vec<i8>>,
-    /// For each query, the norm of its codes and of what they miss, both relative to its unit.
+    /// For each query, the norm of its codes and the norm of their quantization error, both relative to its unit.
     pub(super) errors: Vec<PlaneError>,
     /// Planes per query.
     pub(super) each: usize,
@@ -55,7 +55,7 @@ pub(super) struct PlaneError {
 }
 
 impl Planes {
-    /// Quantizes queries to `each` planes of 8 bits: the second plane holds what the first one misses.
+    /// Quantizes queries to `each` planes of 8 bits: the second plane encodes the quantization error of the first.
     pub(super) fn new(layout: RowLayout, queries: &[&Query], each: usize) -> Self {
         let (block, columns) = (layout.block.get(), layout.columns);
         let planes = queries.len() * each;
@@ -92,7 +92,7 @@ impl Planes {
     }
 }
 
-/// Rounds values to 8-bit codes and subtracts what the codes stand for. Returns the scale.
+/// Rounds values to 8-bit codes and subtracts the decoded codes from them. Returns the scale.
 #[expect(clippy::cast_possible_truncation, reason = "rounded, and limited to -127..=127")]
 fn quantize(values: &mut [f64], codes: &mut [i8]) -> f32 {
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));

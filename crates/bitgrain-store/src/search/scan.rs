@@ -1,4 +1,4 @@
-//! First pass: scores of all vectors from their codes where they lie, and the candidates that follow from them.
+//! First pass: scores of all vectors from their codes, read in place, and the candidates that follow from them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -49,7 +49,7 @@ impl Selected {
             && self.keys.as_ref().is_none_or(|keys| keys.contains(key))
     }
 
-    /// Returns the vectors of a task whose keys are selected, unless all are: other vectors are not worth scoring. User
+    /// Returns the vectors of a task whose keys are selected, unless all are: other vectors are not scored. User
     /// metadata is not checked, because reading it takes longer than scoring a vector.
     #[expect(clippy::cast_possible_truncation, reason = "positions in tables of at most 2^32 vectors")]
     pub(super) fn narrow(&self, table: &SegmentTable, task: &Task) -> Option<Task> {
@@ -103,7 +103,7 @@ pub(crate) fn scan(
     Ok(scan.score_each(tasks)?.into_iter().map(Candidates::finish).collect())
 }
 
-/// Quantizes the queries: one query at 16 bits, because its scan waits for memory anyway; several at 8 bits.
+/// Quantizes the queries: a single query at 16 bits, because its scan reads the codes only once; several at 8 bits.
 fn planes_of(layout: RowLayout, queries: &[Query]) -> Vec<Planes> {
     if let [query] = queries {
         return vec![Planes::new(layout, &[query], 2)];

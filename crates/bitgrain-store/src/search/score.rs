@@ -7,8 +7,8 @@ use bitgrain_formats::segment::Encoding;
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::search::{RowLayout, mark_rows, score_f32_rows, score_rows};
 
-use super::bars::{ScoreError, bars};
 use super::candidates::Candidates;
+use super::conditions::{ScoreError, conditions};
 use super::metric::Measures;
 use super::scan::{Laid, Rows, Scan, Task, kernel_error};
 use super::table::{Group, SegmentTable, VectorRef};
@@ -35,7 +35,7 @@ impl Scan<'_> {
         Ok(found)
     }
 
-    /// Scores packed codes where they lie.
+    /// Scores packed codes in place.
     fn score_codes(
         &self,
         vectors: &Vectors<'_>,
@@ -65,7 +65,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Scores values of 32 bits where they lie, and other values after decoding them.
+    /// Scores values of 32 bits in place, and other values after decoding them.
     fn score_floats(&self, vectors: &Vectors<'_>, found: &mut [Candidates]) -> Result<(), StoreError> {
         let (mut buffer, mut decoded) = (Vec::new(), Vec::new());
         let (mut offsets, mut bytes) = vectors.read(&mut buffer)?;
@@ -106,11 +106,11 @@ impl Scan<'_> {
         let mut marks = [0; CHUNK];
         let parts = scores.chunks(CHUNK).zip(vectors.norms.chunks(CHUNK)).zip(vectors.residuals.chunks(CHUNK));
         for (start, ((scores, norms), residuals)) in (0..).step_by(CHUNK).zip(parts) {
-            let bars = bars(self.limits.metric, &self.queries[query], error, found.thresholds());
+            let conditions = conditions(self.limits.metric, &self.queries[query], error, found.thresholds());
             let (used, unused) = marks.split_at_mut(scores.len());
-            mark_rows(Backend::best(), &bars, scores, norms, residuals, used).map_err(kernel_error)?;
+            mark_rows(Backend::best(), &conditions, scores, norms, residuals, used).map_err(kernel_error)?;
             unused.fill(0);
-            // Eight vectors at once: hardly any is marked.
+            // Eight marks at once, because nearly all are 0.
             for (e, eight) in marks.as_chunks::<8>().0.iter().enumerate() {
                 if u64::from_le_bytes(*eight) != 0 {
                     for i in (8 * e..8 * e + 8).filter(|i| eight[i % 8] != 0) {
@@ -204,7 +204,7 @@ impl<'a> Vectors<'a> {
         let start = spans.iter().map(|span| span.start).min().unwrap_or(0);
         let end = spans.iter().map(|span| span.end).max().unwrap_or(0);
         let wanted: usize = spans.iter().map(Range::len).sum();
-        // What lies between the vectors is read with them, unless that is most of it.
+        // The bytes between the vectors are read with them, unless they are most of the range.
         if end - start <= wanted.saturating_mul(2) {
             let bytes = self.table.bytes(start, end - start, buffer)?;
             return Ok((self.at.iter().map(|at| at - start).collect(), bytes));

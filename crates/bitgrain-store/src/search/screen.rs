@@ -75,7 +75,7 @@ fn screen_one(
     let listed: Vec<Vec<Task>> = parts.par_iter().zip(&uppers).map(reaching).collect::<Result<_, StoreError>>()?;
     let found = found.merge(plain.score_all(listed.into_iter().flatten().collect())?);
     let (vectors, _) = found.finish();
-    // Nothing is known for certain about the vectors that were not read.
+    // Vectors that were not read may have better scores, so no answer is proven.
     Ok((vectors, if floor == f32::NEG_INFINITY { f64::NEG_INFINITY } else { f64::INFINITY }))
 }
 
@@ -184,7 +184,7 @@ impl Screen<'_> {
         let group = &table.groups[part.group as usize];
         let mut list = Vec::new();
         for (row, &upper) in part.rows.clone().zip(uppers) {
-            // NaN reaches it.
+            // NaN, which follows from overflows, counts as reaching it.
             let excluded = upper < floor;
             if excluded || first.binary_search(&part.vector(row)).is_ok() {
                 continue;

@@ -187,7 +187,7 @@ impl SegmentTable {
         TensorId::of_key(&self.records[record as usize].key)
     }
 
-    /// Returns bytes of the segment: where they lie, or copied to `buffer` if they are not mapped.
+    /// Returns bytes of the segment: in place, or copied to `buffer` if they are not mapped.
     pub(super) fn bytes<'a>(&'a self, at: usize, len: usize, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], StoreError> {
         if let Some(bytes) = self.segment.mapped(at as u64, len) {
             return Ok(bytes);

@@ -68,7 +68,7 @@ impl TensorStore {
     /// Finds the `k` vectors nearest to each query, among tensors with as many values and rows of matrices with as many
     /// columns.
     ///
-    /// The scan reads stored codes where they lie, all queries in one pass, on every core. Writes that were acknowledged
+    /// The scan reads stored codes in place, all queries in one pass, on every core. Writes that were acknowledged
     /// are found, and deleted tensors are not. The first search reads and verifies all records once; later searches
     /// verify only new records. The answers are the best `k` by the score of the decoded values, which the store would
     /// return; the interval of each answer contains the score of the values as they were put. The answers count as used.

@@ -138,7 +138,7 @@ fn a_write_fails_on_a_full_disk_and_succeeds_once_space_is_free() {
         let refused = store.put("after", &[2], &[4.0, 5.0]);
         assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");
         assert!(!store.contains("after"));
-        assert_eq!(store.get("before").expect("reads go on").shape, [3]);
+        assert_eq!(store.get("before").expect("reads succeed").shape, [3]);
     }
     disk.heal();
     store.put("after", &[2], &[4.0, 5.0]).expect("there is room again");
@@ -158,7 +158,7 @@ fn a_failed_sync_stops_writes_but_not_reads_until_reopening() {
     store.put("in doubt", &[1], &[2.0]).expect_err("the sync failed");
     let refused = store.put("after", &[1], &[3.0]);
     assert!(matches!(refused, Err(StoreError::Poisoned)), "{refused:?}");
-    store.get("before").expect("reads go on");
+    store.get("before").expect("reads succeed");
     let next = disk.kill();
     let store = TensorStore::open_on(Arc::new(next.clone()), StoreConfig::default()).expect("opens");
     store.put("after", &[1], &[3.0]).expect("written after opening");

@@ -56,7 +56,7 @@ fn a_writer_that_read_an_old_catalog_is_refused_even_if_its_number_is_free_again
     let shared: Arc<dyn Objects> = Arc::new(objects.clone());
     let writer = open(&shared).expect("opens");
     writer.put("first", &[4], &[1.0; 4]).expect("the only writer");
-    // The writer goes on for many commits after another one has read its catalog.
+    // The writer makes many more commits after another one has read its catalog.
     let writer = Mutex::new(Some(writer));
     let outrun = HookedObjects::new(objects).with_after_get(move |_, _| {
         if let Some(writer) = writer.lock().expect("one thread").take() {
@@ -161,7 +161,7 @@ fn a_superseded_writer_fails_with_its_own_error_and_can_still_read() {
     }
     let refused = first.compact(CompactOptions { all: true, ..CompactOptions::default() });
     assert!(matches!(refused, Err(StoreError::Superseded { epoch: 2 })), "{refused:?}");
-    assert_eq!(first.get("a").expect("reads go on").shape, [2]);
+    assert_eq!(first.get("a").expect("reads succeed").shape, [2]);
     assert!(first.close().is_err(), "nothing of it may be committed");
     second.put("d", &[1], &[5.0]).expect("still the newest writer");
     second.close().expect("in order");
@@ -180,7 +180,7 @@ fn a_commit_whose_answer_was_lost_is_recognized() {
     objects.plan(ObjectFaults { fault: ObjectFault::AnswerLost, at, count: 1 });
     store.put("b", &[1], &[2.0]).expect("the retry finds its own catalog");
     assert_eq!(objects.hits(), 1);
-    store.put("c", &[1], &[3.0]).expect("commits go on");
+    store.put("c", &[1], &[3.0]).expect("commits succeed");
 }
 
 #[test]

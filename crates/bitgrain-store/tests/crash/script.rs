@@ -74,7 +74,7 @@ pub(crate) struct Put {
     pub(crate) user: Option<Vec<(String, String)>>,
 }
 
-/// Returns `len` operations of all kinds.
+/// Returns `len` operations of every kind.
 pub(crate) fn script(seed: u64, len: usize) -> Vec<Op> {
     let mut dice = Dice::part(seed, 1);
     (0..len).map(|_| any(&mut dice)).collect()

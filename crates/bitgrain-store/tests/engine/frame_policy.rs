@@ -201,7 +201,7 @@ fn frames_that_can_be_reconstructed_are_evicted_and_stay_readable() {
         }
     }
     assert!(store.stats().expect("readable").live_bytes < before);
-    // Appending goes on, and the last frame is read as always.
+    // Appending continues, and the last frame can be read as before.
     append(&store, "half", 0.5, 200..201);
     assert_eq!(store.get("half").expect("the last frame").provenance.tier, Tier::Hot);
     // Without the reconstruction, the frames would be lost.

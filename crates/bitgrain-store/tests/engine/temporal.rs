@@ -188,7 +188,7 @@ fn frames_step_down_in_runs_and_survive_compaction_and_reopening() {
         assert_eq!(tiers(&store, "x"), found, "all: {all}");
         check_frames(&store, "x", &originals[..26]);
     }
-    // The last run is re-encoded as well, and appending goes on after it.
+    // The last run is re-encoded as well, and appending continues after it.
     idle(&store, 40);
     assert_eq!(tiers(&store, "x"), [Tier::Cold; 26], "frames are never evicted");
     assert!(store.meta("x").expect("there").stored_bytes < before * 26 / 15 * 2 / 3);

@@ -150,7 +150,7 @@ fn re_encoded_vectors_keep_their_intervals() {
         let tier = world.store.meta("0").expect("stored").provenance.tier;
         if tier != Tier::Absent && seen.insert(tier) {
             for metric in SearchMetric::ALL {
-                // Other than a test of answers, this reads no tensor, so that the tiers go on falling.
+                // Other than a test of answers, this reads no tensor, so the tiers continue to fall.
                 let found = world.store.search(&[&query], 1, &with(metric)).expect("valid").remove(0);
                 check_hits(&found, &stored, &query, metric, 1);
             }

@@ -43,7 +43,7 @@ class Dataset:
     qid : array-like, optional
         Query of each row, instead of `group`: integers or strings.
     position : array-like of int, optional
-        Position at which each row was displayed; ``lambdarank`` corrects the bias of clicks towards the first ones.
+        Position at which each row was displayed; ``lambdarank`` corrects the bias of clicks toward the first positions.
     categorical : sequence of int or str, optional
         Additional columns whose numbers are category codes, by index or name.
     max_bin : int
@@ -229,8 +229,8 @@ class Dataset:
     ) -> Dataset:
         r"""Bin CSV or Parquet files of any size into a file, and use it as a dataset.
 
-        The files are read in blocks of rows, so that memory does not depend on their size. The model trained on the
-        dataset is the one that ``bitgrain train`` trains on the same files in memory, bit for bit.
+        The files are read in blocks of rows, so memory use does not depend on their size. A model trained on the
+        dataset is bit-identical to the one that ``bitgrain train`` trains on the same files in memory.
 
         Parameters
         ----------
@@ -241,7 +241,8 @@ class Dataset:
         target : str
             Column to predict.
         memory : int, optional
-            Maximum memory of the process in bytes; the bins then stay in the file. By default, memory holds them.
+            Maximum memory of the process in bytes; the bins then stay in the file. By default, they are read into
+            memory.
         **options
             Names of columns: `weight`, `group`, `position`; lists of names: `categorical`, `ignore`. `objective`, which
             determines whether targets are classes or numbers and must be passed to :func:`train` as well;
@@ -338,8 +339,8 @@ class Dataset:
         path : path
             Binned table.
         memory : int, optional
-            Maximum memory of the process in bytes: the bins then stay in the file, and must not be changed as long as
-            the dataset is used. They are read into memory by default.
+            Maximum memory of the process in bytes; the bins then stay in the file, which must not change while the
+            dataset is in use. By default, they are read into memory.
         n_jobs : int, optional
             Number of threads; all cores by default.
 

@@ -376,7 +376,7 @@ class Model:
         """Write a self-contained HTML report.
 
         The page shows learning curves, importances, SHAP values, the quality of the predictions, the columns and the
-        trees. Tables with many rows are sampled at even distances.
+        trees. For tables with many rows, it uses evenly spaced rows.
 
         Parameters
         ----------
@@ -486,7 +486,7 @@ class Model:
         FileError
             If the file cannot be written.
         FormatError
-            If the format cannot express the model.
+            If the format cannot represent the model.
         InputError
             If the format is unknown.
 
@@ -499,7 +499,7 @@ class Model:
         Raises
         ------
         FormatError
-            If the format cannot express the model.
+            If the format cannot represent the model.
         InputError
             If the format is unknown.
 

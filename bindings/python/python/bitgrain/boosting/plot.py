@@ -175,7 +175,7 @@ def plot_partial_dependence(
     score : int
         Index of the score or class.
     max_curves : int
-        Maximum number of individual curves, taken at even distances.
+        Maximum number of individual curves, evenly spaced in the data.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; a new figure by default.
 

@@ -89,7 +89,7 @@ def query_folds(
     Raises
     ------
     InputError
-        If the queries are unusable, or fewer than the folds.
+        If the queries are invalid, or if there are fewer queries than folds.
 
     Examples
     --------
@@ -119,8 +119,8 @@ def query_metric(
 ) -> float:
     """Evaluate a ranking metric: the mean over queries.
 
-    A query without relevant rows counts as 1, as in LightGBM, and as 0 for precision. Rows of equal score are ranked in
-    their order. A query weighs as much as the mean of its rows' weights.
+    A query without relevant rows counts as 1, as in LightGBM, and as 0 for precision. Rows with equal scores keep their
+    order. The weight of a query is the mean weight of its rows.
 
     Parameters
     ----------

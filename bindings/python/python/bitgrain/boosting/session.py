@@ -27,10 +27,10 @@ _ROUNDS = 1_000_000
 
 
 class Session:
-    """A training that runs one round at a time, until it is closed.
+    """A training run that advances one round at a time, until it is closed.
 
-    The training waits on a separate thread between two rounds, so its trees are those of :func:`train`, bit for bit,
-    and a round costs the same. Close a session, or use it in a ``with`` statement, to release its memory.
+    The run waits on a separate thread between rounds, so its trees are bit-identical to those of :func:`train`, and a
+    round takes the same time. Close a session, or use it in a ``with`` statement, to release its memory.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Session:
         Raises
         ------
         InputError
-            If the session is closed, or the parameters, data or gradients are unusable.
+            If the session is closed, or the parameters, data or gradients are invalid.
 
         """
         if self._closed:

@@ -1,7 +1,7 @@
 """Support for ``shap.TreeExplainer(model)``.
 
-shap knows models by their types and has no interface for others. When it is imported, its class ``TreeEnsemble``, which
-converts models, learns to convert ours. Nothing here imports shap.
+shap recognizes models by their types and cannot be extended. This module therefore patches its class ``TreeEnsemble``,
+which converts models, when shap is imported. Nothing here imports shap.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MODULE = "shap.explainers._tree"
 
 
 class _Explained:
-    """A model as shap uses those of LightGBM: values that follow the training rows come from the model itself."""
+    """A model in the form in which shap uses LightGBM's: the model computes its own path-dependent values."""
 
     params: dict[str, Any]
 

@@ -1,7 +1,7 @@
 """``bitgrain train`` under ``mpiexec``: the files are divided among the processes.
 
-The command line is a program without MPI: a library of MPI must match that of the cluster, which mpi4py takes care of.
-Only the options below and hyperparameters are known here.
+The native command does not link MPI, because the MPI library must match that of the cluster; mpi4py takes care of this.
+Only the options below and hyperparameters are supported here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--valid", nargs="+", type=Path, default=[], help="files of validation data")
     parser.add_argument("--objective", help="loss to minimize")
     parser.add_argument("--metric", help="comma-separated metrics")
-    parser.add_argument("--checkpoint", type=Path, help="file from which the same command goes on after a failure")
+    parser.add_argument("--checkpoint", type=Path, help="file from which the same command continues after a failure")
     parser.add_argument("--threads", type=int, help="threads per process; all cores by default")
     parser.add_argument("--force", action="store_true", help="replace an existing model file")
     return parser

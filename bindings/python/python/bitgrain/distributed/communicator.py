@@ -18,10 +18,11 @@ _T = TypeVar("_T")
 
 @runtime_checkable
 class Communicator(Protocol):
-    """Connection of a worker to the others.
+    """Connection of a worker to the other workers.
 
     Every worker calls the same methods in the same order, from one thread at a time. A call must not hang: if a worker
-    fails or is lost, the calls of the others raise within seconds, a :class:`bitgrain.errors.WorkerError` if possible.
+    fails or is lost, the calls of the other workers raise within seconds, if possible a
+    :class:`bitgrain.errors.WorkerError`.
     """
 
     @property
@@ -42,14 +43,14 @@ class Communicator(Protocol):
         """Return the bytes of every worker on worker 0, and ``None`` on the others."""
 
     def fail(self, message: str) -> None:
-        """Make the pending and all later calls of the others raise; does not wait."""
+        """Make the pending and all later calls of the other workers raise; does not wait."""
 
 
 def exchange(group: Communicator, own: bytes | Exception) -> list[bytes]:
     """Return the bytes of every worker; raise a :class:`WorkerError` on all of them if one has an error instead.
 
-    The native extension exchanges messages of this form too: a worker that fails while the others are in there meets
-    them.
+    The native extension exchanges messages of the same form, so a worker that fails here also reaches workers that are
+    inside the extension.
     """
     if isinstance(own, Exception):
         text = f"{type(own).__name__}: {own}".encode()

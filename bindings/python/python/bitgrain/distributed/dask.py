@@ -1,6 +1,6 @@
 """Training on Dask collections: one task per worker, on the partitions that the worker holds.
 
-Dask places the tasks, moves the partitions and reports lost workers; sums are taken by an actor on one of the workers.
+Dask places the tasks, moves the partitions and reports lost workers. An actor on one of the workers computes the sums.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def train(
     Parameters
     ----------
     X, y, weight, qid : Dask array or data frame
-        Rows, in partitions that match. Columns of an array must be in one chunk.
+        Rows, with the same partitions in all collections. Columns of an array must be in one chunk.
     valid : sequence of (X, y) or (X, y, weight)
         Validation data, as Dask collections.
     client : Client, optional
@@ -52,8 +52,8 @@ def train(
     workers : sequence of str, optional
         Addresses of the workers to use; all by default.
     in_order : bool
-        Whether each worker gets adjacent partitions, so that the model is that of all rows in order, on any number of
-        workers. Otherwise partitions stay where they are, and the order is that of the workers.
+        Whether each worker gets adjacent partitions, so that the model is the one of all rows in order, regardless of
+        the number of workers. Otherwise partitions stay where they are, and the rows are in the order of the workers.
     *args, **settings
         See :func:`bitgrain.distributed.train`.
 
@@ -300,7 +300,7 @@ class BitgrainDaskClassifier(_Estimator):
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, eval_set: Sequence[tuple[Any, ...]] = ()
     ) -> BitgrainDaskClassifier:
-        """Fit the model. Numeric labels become strings, which the classes of the model are as well."""
+        """Fit the model. Numeric labels become strings, like the classes of the model."""
 
         def labels(target: Any) -> Any:
             return target.astype(str)

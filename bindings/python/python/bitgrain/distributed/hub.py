@@ -1,6 +1,6 @@
-"""A meeting point of workers: an object that an engine places on one machine, and that the workers call.
+"""Collective operations through a hub: an object on one machine that all workers call.
 
-Dask and Ray have remote objects (actors) but no sums over workers, so the sum is taken by the object.
+Dask and Ray have remote objects (actors) but no sums over workers, so the object computes the sums.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Meeting:
 
 
 class Hub:
-    """Collects what the workers give in each operation, and returns the result to all of them.
+    """Collects the inputs of all workers in each operation, and returns the result to all of them.
 
     Its methods are coroutines, so that it waits for many workers at once without threads.
     """
@@ -77,7 +77,7 @@ class Hub:
 
 
 class HubCommunicator:
-    """Communicator of a worker that calls a hub through an engine."""
+    """Communicator of a worker that calls a hub."""
 
     def __init__(self, rank: int, size: int, call: Callable[..., Any]) -> None:
         """Create the communicator; `call` calls a method of the hub and returns its result."""
@@ -101,7 +101,7 @@ class HubCommunicator:
         return None if found is None else list(found)
 
     def fail(self, message: str) -> None:
-        """Make the calls of the others raise."""
+        """Make the calls of the other workers raise."""
         self._call("fail", self.rank, message)
 
     def _meet(self, kind: str, own: Any) -> Any:

@@ -1,7 +1,8 @@
 """Workers of an MPI job, with mpi4py: ``mpiexec -n 4 python train.py``.
 
-A training script that raises on one worker outside of :func:`train` leaves the others waiting at the end of MPI; run it
-with ``python -m mpi4py train.py``, which ends all of them. ``mpiexec`` itself ends the job if a process dies.
+If a training script raises on one process outside of :func:`train`, the other processes wait for it forever when MPI
+shuts down. Run the script with ``python -m mpi4py train.py``, which ends all processes. ``mpiexec`` itself ends the job
+if a process dies.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class MpiCommunicator:
     Parameters
     ----------
     comm : mpi4py.MPI.Comm, optional
-        Group of processes; all of the job by default. It is duplicated, so that messages of others do not interfere.
+        Group of processes; by default all processes of the job. It is duplicated, so that other messages do not
+        interfere.
 
     """
 

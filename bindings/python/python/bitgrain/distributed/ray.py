@@ -49,8 +49,8 @@ def train(
     cpus_per_worker, resources_per_worker, placement
         Resources of each worker, and the strategy by which Ray places them.
     max_failures : int
-        Number of times that the training is started again after a worker was lost: from the checkpoint if there is one,
-        with as many workers as Ray can place. The model is the same with fewer.
+        Number of times that training restarts after a worker is lost: from the checkpoint if there is one, with as many
+        workers as Ray can place. The model does not depend on the number of workers.
     checkpoint : path, optional
         File that worker 0 writes; it must be on storage that all machines share.
     *args, **settings

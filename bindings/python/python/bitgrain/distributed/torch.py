@@ -43,7 +43,7 @@ class TorchCommunicator:
         return found if self.rank == 0 else None
 
     def fail(self, message: str) -> None:
-        """End the process group; the calls of the others raise when they notice."""
+        """End the process group; the calls of the other workers raise when they detect it."""
         dist.destroy_process_group(self._group)
 
     def _call(self, operation: Any, *arguments: Any, **options: Any) -> None:

@@ -60,23 +60,25 @@ def train(
     group : Communicator
         Connection to the other workers.
     X, y, weight, qid, categorical
-        Rows of this worker; see :class:`bitgrain.Dataset`. `X` may have no rows, or be ``None``. The rows of a query
-        belong to one worker.
+        Rows of this worker; see :class:`bitgrain.Dataset`. `X` may have no rows, or be ``None``. All rows of a query
+        must be on the same worker.
     params, objective, metric, watch_train, callbacks, n_jobs, **settings
         See :func:`bitgrain.train`; also ``max_bin`` and ``sample_rows``. ``gradient_precision`` is ``"pair8"`` by
         default, because sums of floats depend on the number of workers.
     valid : sequence of (X, y) or (X, y, weight)
         Rows of this worker in each validation set. Worker 0 evaluates the metrics on the rows of all workers.
     checkpoint : path, optional
-        File that worker 0 writes after every `checkpoint_every` rounds. If it exists, the training goes on after its
-        last round, on any number of workers, if they have the same rows in the same order. Removed at the end.
+        File that worker 0 writes after every `checkpoint_every` rounds. If it exists, training continues after its last
+        round; the number of workers may differ if together they have the same rows in the same order. The file is
+        removed at the end.
     checkpoint_every : int
         Number of rounds between checkpoints.
 
     Returns
     -------
     Model
-        The same model on every worker: that of :func:`bitgrain.train` on all rows, in the order of the workers.
+        The same model on every worker: the one that :func:`bitgrain.train` trains on all rows, in the order of the
+        workers.
 
     Raises
     ------

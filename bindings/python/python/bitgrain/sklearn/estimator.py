@@ -74,7 +74,7 @@ class BitgrainEstimator(Settings):
     early_stopping_rounds : int, optional
         Number of rounds without improvement on the validation data after which training stops; off by default.
     early_stopping_min_delta : float, default 0.0
-        Minimum improvement of the metric that early stopping counts.
+        Minimum improvement of the metric that counts for early stopping.
     max_cat_to_onehot : int, default 4
         Maximum number of categories of a feature for one-vs-rest splits.
     cat_l2 : float, default 10.0
@@ -84,9 +84,9 @@ class BitgrainEstimator(Settings):
     max_cat_threshold : int, default 32
         Maximum number of categories on the smaller side of a split.
     lambdarank_truncation_level : int, default 30
-        Number of the best-ranked rows of a query whose pairs with other rows count in ranking.
+        Number of top-ranked rows per query that form pairs with other rows in ranking.
     lambdarank_norm : bool, default True
-        Normalization of the gradients of each query in ranking, so that queries of any size count alike.
+        Normalization of the gradients of each query in ranking, so that long queries do not dominate.
     lambdarank_sigmoid : float, default 1.0
         Factor of score differences in the logistic function of pairs in ranking.
     label_gain : sequence of float, optional
@@ -104,15 +104,15 @@ class BitgrainEstimator(Settings):
     max_delta_step : float, default 0.0
         Maximum absolute value of a leaf before the learning rate; 0 is unlimited.
     path_smooth : float, default 0.0
-        Smoothing of each node's value toward its parent's; in rows that the parent's value counts for.
+        Smoothing of each node's value toward its parent's value, which counts as this number of rows.
     extra_trees : bool, default False
         Extremely randomized trees: one random cut per feature and node is tried.
     extra_seed : int, default 6
         Random seed of extra_trees.
     feature_contri : Sequence[float] | Mapping[str, float] | str | None
-        Factor of each feature's gain, by position or by name; 1 by default.
+        Factor for the gain of each feature, by position or by name; 1 by default.
     cegb_tradeoff : float, default 1.0
-        Factor of all costs of cost-effective gradient boosting.
+        Factor for all costs of cost-effective gradient boosting.
     cegb_penalty_split : float, default 0.0
         Cost of a split per row of its node, subtracted from the gain.
     cegb_penalty_feature_coupled : Sequence[float] | Mapping[str, float] | str | None

@@ -83,7 +83,8 @@ class BitgrainRanker(BitgrainEstimator):
         qid : array-like of shape (n_samples,), optional
             Query of each row, instead of `group`.
         position : array-like of int of shape (n_samples,), optional
-            Position at which each row was displayed; ``lambdarank`` corrects the bias of clicks towards the first ones.
+            Position at which each row was displayed; ``lambdarank`` corrects the bias of clicks toward the first
+            positions.
         sample_weight : array-like, optional
             Weight of each row.
         eval_set : (X, y) or list of such pairs, optional

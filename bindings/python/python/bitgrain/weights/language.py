@@ -45,7 +45,7 @@ class Perplexity:
 
 
 class LanguageModel:
-    """A language model from a GGUF file, which runs on the codes of its weights.
+    """A language model from a GGUF file, which runs on its quantized weights.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class LanguageModel:
     FileError
         If the file cannot be read.
     FormatError
-        If the file is malformed, or the model is of another kind.
+        If the file is malformed, or does not contain a supported language model.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, context: int | None = None) -> None:
@@ -141,9 +141,9 @@ class LanguageModel:
         max_tokens : int, optional
             Maximum number of generated tokens.
         chat : bool, optional
-            Whether to wrap a string in the chat template of the model.
+            Whether to apply the chat template of the model to a string.
         system : str, optional
-            Instructions before the question, with ``chat``.
+            System message; requires ``chat``.
         temperature : float, optional
             Divisor of the logits; 0 always chooses the most likely token.
         top_k : int, optional
@@ -153,9 +153,9 @@ class LanguageModel:
         min_p : float, optional
             Minimum probability of a token, relative to the most likely one.
         repeat_penalty : float, optional
-            Penalty on the last 64 tokens; 1 means none.
+            Penalty on repeating one of the last 64 tokens; 1 disables it.
         seed : int, optional
-            Seed of the random choices.
+            Random seed.
         cache : {"f32", "f16", "q8_0", "iq4_nl", "q4_0"}, optional
             Format of cached keys and values.
         on_text : callable, optional
@@ -229,7 +229,7 @@ class LanguageModel:
         Raises
         ------
         InputError
-            If the text is shorter than a chunk, or the reference has another tokenizer.
+            If the text is shorter than a chunk, or the reference has a different tokenizer.
         """
         native = None if reference is None else reference._native
         found = self._native.perplexity(text, native, chunk, chunks, cache)

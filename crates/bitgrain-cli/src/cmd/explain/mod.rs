@@ -13,15 +13,16 @@ use bitgrain::gbdt::table::{FileFormat, Matrix, ReadOptions, Table, TableError};
 
 use super::predict::ensure_not_input;
 use crate::error::CliError;
+use crate::printable::printable;
 use crate::threads::on_threads;
 
 /// Explain a model: SHAP values of each row, partial dependence, or permutation importance.
 ///
-/// By default, divides the raw score of each row among the features (exact SHAP values) and prints the mean absolute
-/// contribution of each feature, or writes the contributions of every row to a file: one column per feature and a column
-/// `expected` with the expected score, which sum to the raw score of the row. For models of several classes, column names
-/// start with the class. Unknown values follow the training rows (path-dependent values, as in LightGBM and XGBoost), or
-/// the rows of a background table (interventional values).
+/// By default, attributes the raw score of each row to the features (exact SHAP values) and prints the mean absolute
+/// contribution of each feature. With an output file, writes the contributions of every row: one column per feature and
+/// a column `expected` with the expected score, which sum to the raw score of the row. For models of several classes,
+/// column names start with the class. Absent features are averaged over the training rows (path-dependent values, as in
+/// LightGBM and XGBoost) or over the rows of a background table (interventional values).
 ///
 /// `--partial` prints the mean prediction when one or two columns are set to each of several values. `--permutation`
 /// prints how much a metric deteriorates when the values of a column are shuffled.
@@ -77,6 +78,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             permutation::run(args, &model, &mut text)?;
         } else {
             contributions::run(args, &model, &mut text)?;
+        }
+        if let Some(path) = &args.output {
+            writeln!(text, "wrote {}", printable(&path.display().to_string()))?;
         }
         Ok(text)
     })??;

@@ -23,8 +23,8 @@ pub(super) struct PartialArgs {
         conflicts_with_all = ["permutation", "interactions", "background"]
     )]
     partial: Vec<String>,
-    /// Maximum number of values per column: all values if there are at most as many, otherwise quantiles from 5 % to 95 %
-    /// of the rows, or the most frequent categories [default: 50].
+    /// Maximum number of grid values per column; a column with more values gets quantiles from 5 % to 95 % of the rows,
+    /// or its most frequent categories [default: 50].
     #[arg(long, value_name = "N", requires = "partial")]
     grid: Option<usize>,
     /// Write the predictions of every row (individual conditional expectations) instead of their mean.

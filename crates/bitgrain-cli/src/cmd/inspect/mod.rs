@@ -33,9 +33,9 @@ pub(crate) struct Args {
     /// Model file (GGUF, safetensors, npy or npz), index of a sharded model, or folder; tree model (bitgrain, LightGBM
     /// or XGBoost); table (.csv, .tsv, .parquet, .libsvm or .svm); or binned table (.bins).
     file: PathBuf,
-    /// Name of a tensor whose values to summarize, or a pattern with * or ? of the tensors to list.
+    /// Name of a tensor to summarize, or a pattern with * or ? that selects the tensors to list.
     tensor: Option<String>,
-    /// Compare the checksums of all rows of a binned table.
+    /// Verify all checksums of a binned table.
     #[arg(long)]
     verify: bool,
     /// Print JSON.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::metadata;
 use crate::error::CliError;
 use crate::number::Size;
-use crate::printable::{printable, shape};
+use crate::printable::{counted, printable, shape};
 use crate::table::Table;
 
 /// Totals of the tensors with the same storage format.
@@ -87,12 +87,8 @@ fn header(model: &ModelFile, out: &mut impl Write) -> Result<(), CliError> {
     }
     let (weights, bytes) = (model.elements(), model.bytes());
     let bits = bits_per_weight(bytes, weights);
-    let count = model.tensors().len();
-    Ok(writeln!(
-        out,
-        "{count} tensors, {weights} weights in {bytes} bytes ({}), {bits:.2} bits per weight",
-        Size(bytes)
-    )?)
+    let tensors = counted(model.tensors().len() as u64, "tensor");
+    Ok(writeln!(out, "{tensors}, {weights} weights in {bytes} bytes ({}), {bits:.2} bits per weight", Size(bytes))?)
 }
 
 fn totals(tensors: &[&ModelTensor]) -> Vec<(String, Total)> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use bitgrain::nn::network::language::{CacheFormat, Generated, LanguageModel, Sampling, Stop};
+use bitgrain::nn::network::language::{CacheFormat, Generation, LanguageModel, Sampling, Stop};
 use serde::Serialize;
 
 use super::read_text;
@@ -15,7 +15,7 @@ use crate::threads::on_threads;
 
 /// Generate text with a language model.
 ///
-/// MODEL is a GGUF file with a tokenizer. Its weights stay in the formats of the file. Architectures: llama (Llama,
+/// MODEL is a GGUF file with a tokenizer. The model runs on the quantized weights, without converting them. Architectures: llama (Llama,
 /// Mistral, Mixtral, SmolLM 1 and 2), qwen2, qwen3, qwen3moe, gemma3, phi3, smollm3. The continuation is printed as it
 /// is generated. The same seed gives the same text on every machine and with any number of threads.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// File with the text to continue; - reads standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
     file: Option<PathBuf>,
-    /// Wrap the prompt in the chat template of the model.
+    /// Apply the model's chat template to the prompt.
     #[arg(long)]
     chat: bool,
     /// System message, for example instructions.
@@ -54,13 +54,13 @@ pub(crate) struct Args {
     /// Minimum probability of a token, relative to the most likely one.
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     min_p: f32,
-    /// Penalty on repeating one of the last 64 tokens; 1 means none.
+    /// Penalty on repeating one of the last 64 tokens; 1 disables it.
     #[arg(long, value_name = "PENALTY", default_value_t = 1.0)]
     repeat_penalty: f32,
-    /// Seed of the random choices.
+    /// Random seed.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Maximum number of tokens of prompt and continuation [default: context length of the model].
+    /// Maximum number of tokens, prompt and continuation together [default: context length of the model].
     #[arg(long, value_name = "N")]
     context: Option<usize>,
     /// Format of the cached keys and values: f32, f16, q8_0, iq4_nl or q4_0.
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     /// Number of threads [default: all cores]; the text does not depend on it.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Print JSON at the end instead of the text as it is generated.
+    /// Print JSON at the end instead of printing the text as it is generated.
     #[arg(long)]
     json: bool,
 }
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let (send, pieces) = mpsc::channel();
     let mut text = String::new();
     // Standard output belongs to this thread, the model runs on those of the pool.
-    let (model, made, count) = thread::scope(|scope| {
+    let (model, generation, count) = thread::scope(|scope| {
         let worker = scope.spawn(|| on_threads(args.threads, || generate(args, &prompt, send)));
         let mut written = Ok(());
         for piece in pieces {
@@ -110,11 +110,11 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
                 break;
             }
         }
-        let made = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let generation = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written?;
-        made?
+        generation?
     })?;
-    let report = report(&model, &made, &text, count);
+    let report = report(&model, &generation, &text, count);
     if args.json {
         serde_json::to_writer(&mut *out, &report)?;
         return Ok(writeln!(out)?);
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     writeln!(out)?;
     eprintln!(
         "{} tokens, {:.1} tokens/s (prompt: {count} tokens, {:.1} tokens/s); {:.1} MB of weights, {:.1} MB of cache",
-        made.tokens.len(),
+        generation.tokens.len(),
         report.tokens_per_second,
         report.prompt_tokens_per_second,
         megabytes(report.weight_bytes),
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 }
 
 /// Generates the text and sends its pieces.
-fn generate(args: &Args, prompt: &str, pieces: Sender<String>) -> Result<(LanguageModel, Generated, usize), CliError> {
+fn generate(args: &Args, prompt: &str, pieces: Sender<String>) -> Result<(LanguageModel, Generation, usize), CliError> {
     let model = LanguageModel::open_with(&args.model, args.context)?;
     let tokens =
         if args.chat { model.chat(args.system.as_deref(), prompt)? } else { model.tokenizer().encode(prompt, false) };
@@ -145,30 +145,30 @@ fn generate(args: &Args, prompt: &str, pieces: Sender<String>) -> Result<(Langua
         seed: args.seed,
         ..Sampling::default()
     };
-    let made = model
+    let generation = model
         .generate(&tokens, args.max_tokens, sampling, args.cache, |piece| pieces.send(piece.to_owned()).is_ok())?;
-    Ok((model, made, tokens.len()))
+    Ok((model, generation, tokens.len()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "to show")]
-fn report<'a>(model: &LanguageModel, made: &'a Generated, text: &'a str, prompt: usize) -> Report<'a> {
+fn report<'a>(model: &LanguageModel, generation: &'a Generation, text: &'a str, prompt: usize) -> Report<'a> {
     // The first token comes from the prompt's logits, and each further one from another pass.
-    let passes = made.tokens.len().saturating_sub(1) as f64;
+    let passes = generation.tokens.len().saturating_sub(1) as f64;
     Report {
         text,
-        tokens: &made.tokens,
+        tokens: &generation.tokens,
         prompt_tokens: prompt,
-        stop: match made.stop {
+        stop: match generation.stop {
             Stop::End => "end",
             Stop::Length => "length",
             Stop::Context => "context",
             Stop::Caller => "caller",
         },
-        seconds_to_first_token: made.prompt_seconds,
-        prompt_tokens_per_second: prompt as f64 / made.prompt_seconds.max(1e-9),
-        tokens_per_second: passes / made.seconds.max(1e-9),
+        seconds_to_first_token: generation.prompt_seconds,
+        prompt_tokens_per_second: prompt as f64 / generation.prompt_seconds.max(1e-9),
+        tokens_per_second: passes / generation.seconds.max(1e-9),
         weight_bytes: model.decoder().bytes(),
-        cache_bytes: made.cache_bytes,
+        cache_bytes: generation.cache_bytes,
     }
 }
 

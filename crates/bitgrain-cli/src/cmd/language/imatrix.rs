@@ -14,10 +14,10 @@ use crate::error::CliError;
 use crate::progress::RoundBar;
 use crate::threads::on_threads;
 
-/// Compute an importance matrix: mean squares of the inputs of each matrix on a text.
+/// Compute an importance matrix: the mean square of each input of each weight matrix, measured on a text.
 ///
-/// The file is a GGUF in the format of llama.cpp's llama-imatrix, which `bitgrain quantize --imatrix` and llama.cpp's
-/// llama-quantize read. Use text that resembles the inputs of the model; 50,000 tokens are enough.
+/// The output is a GGUF file in the format of llama.cpp's llama-imatrix, which `bitgrain quantize --imatrix` and
+/// llama.cpp's llama-quantize can read. Use text that resembles the inputs of the model; 50,000 tokens are enough.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain imatrix model-f16.gguf --text calibration.txt -o imatrix.gguf

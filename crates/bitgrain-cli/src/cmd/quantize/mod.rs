@@ -27,16 +27,17 @@ use crate::threads::on_threads;
 /// safetensors.
 ///
 /// Weight matrices are quantized. Integer tensors are kept, and so are vectors unless --keep names them. FORMAT is one
-/// of llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4 iq4_xs iq3_s,
-/// iq2_xs with --imatrix), q4f32, or a dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64
-/// uint32 uint16 uint8 uint4 uint2 ternary binary). Blocks are byte-identical to llama.cpp's; dtypes are written to
-/// .safetensors.
+/// of llama.cpp's block formats (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4 iq4_xs
+/// iq3_s, iq2_xs with --imatrix), q4f32, or a dtype with scales (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4
+/// int64 int32 int16 int8 int4 int2 uint64 uint32 uint16 uint8 uint4 uint2 ternary binary). Blocks are byte-identical
+/// to llama.cpp's; dtypes are written to .safetensors.
 ///
-/// Checkpoints of GPTQ, AWQ, FP8, compressed-tensors, ModelOpt, bitsandbytes and HQQ are dequantized as they are read. With
-/// --scheme, OUT is a folder that vLLM, SGLang and Transformers load.
+/// GPTQ, AWQ, FP8, compressed-tensors, ModelOpt, bitsandbytes and HQQ checkpoints are dequantized as they are read.
+/// With --scheme, OUT is a folder that vLLM, SGLang and Transformers can load.
 ///
-/// A Hugging Face folder with a config.json becomes a GGUF file that llama.cpp runs, with its tensor names, hyperparameters
-/// and tokenizer: llama, mistral, qwen2, qwen3, qwen3moe, gemma3, phi3, smollm3, bert and nomic-bert.
+/// A Hugging Face folder with a config.json is converted to a GGUF file that llama.cpp can run, with llama.cpp's tensor
+/// names, the hyperparameters and the tokenizer. Architectures: llama, mistral, qwen2, qwen3, qwen3moe, gemma3, phi3,
+/// smollm3, bert and nomic-bert.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
@@ -48,25 +49,25 @@ use crate::threads::on_threads;
   bitgrain quantize model.gguf small.gguf --to q4_k --keep 'output.weight=q6_k' --keep '*norm*'
   bitgrain quantize model.gguf fit.gguf --budget 60MB --plan plan.json     choose a format per tensor
   bitgrain quantize model.gguf again.gguf --plan plan.json                 reuse a saved plan
-  bitgrain quantize llama-folder/ fit.gguf --budget 1GB --text calib.txt   weigh errors by what they change in predictions")]
+  bitgrain quantize llama-folder/ fit.gguf --budget 1GB --text calib.txt   weight errors by their effect on predictions")]
 pub(crate) struct Args {
     /// Input model.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Output file: .gguf, .safetensors, or .safetensors.index.json for a sharded model. A folder if the input is the GGUF
-    /// file of a language model: it becomes a Hugging Face folder.
+    /// Output file: .gguf, .safetensors, or .safetensors.index.json for a sharded model. If the input is the GGUF file
+    /// of a language model, a folder: the model is converted to a Hugging Face folder.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format of the weight matrices, or a mix of llama.cpp (Q2_K_S, Q3_K_S, Q3_K_M, Q3_K_L, Q4_K_S, Q4_K_M, Q5_K_S, Q5_K_M;
-    /// mix:Q6_K and the like for mixes with the name of a format). Optional for a Hugging Face folder that becomes a GGUF
-    /// file, where matrices keep their dtype without it, and for a model that is split or merged.
+    /// Format of the weight matrices, or one of llama.cpp's mixes: Q2_K_S, Q3_K_S, Q3_K_M, Q3_K_L, Q4_K_S, Q4_K_M,
+    /// Q5_K_S, Q5_K_M, or mix:NAME for a mix that shares its name with a format, such as mix:Q6_K. Optional if a
+    /// Hugging Face folder is converted to GGUF (matrices then keep their dtype), or if a model is split or merged.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     to: Option<String>,
-    /// Encoding of the linear layers as compressed-tensors, under llm-compressor's name: W4A16, W8A8, FP8_DYNAMIC, NVFP4A16
-    /// or MXFP4A16. IN is a Hugging Face folder and OUT another one.
+    /// Encoding of the linear layers in the compressed-tensors format, by its name in llm-compressor: W4A16, W8A8,
+    /// FP8_DYNAMIC, NVFP4A16 or MXFP4A16. IN is a Hugging Face folder, and so is OUT.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["to", "budget", "max_rmse", "candidates", "plan", "scale"])]
     scheme: Option<Scheme>,
-    /// Merge the LoRA adapter in this folder (PEFT) into the weights of IN before they are quantized.
+    /// Folder of a LoRA adapter (PEFT) to merge into the weights of IN before quantization.
     #[arg(long, value_name = "FOLDER")]
     lora: Option<PathBuf>,
     /// Granularity of the scales of dtypes [default: channel, or group below 8 bits].
@@ -82,16 +83,17 @@ pub(crate) struct Args {
     /// applies. A FORMAT with a granularity, such as int8/channel, overrides --scale and --group.
     #[arg(long, value_name = "GLOB[=FORMAT]")]
     keep: Vec<String>,
-    /// Importance of each column's error: an importance matrix of llama.cpp (imatrix.gguf), or a file with one vector
-    /// per tensor.
+    /// Importances that weight the error of each column: an importance matrix from llama.cpp or `bitgrain imatrix`, or
+    /// a file with one vector per tensor.
     #[arg(long, value_name = "FILE")]
     imatrix: Option<PathBuf>,
-    /// Text like those that a language model will see, UTF-8; - reads standard input. The model runs on it: importances weigh
-    /// errors as with --imatrix, which replaces them, a plan minimizes the change of the predictions, and the last eighth
-    /// of the text measures the perplexity and the KL divergence of the result.
+    /// UTF-8 text that resembles the inputs of the language model; - reads standard input. The model runs on the text
+    /// to compute importances (unless --imatrix is given) and, with --budget, to choose formats that change the
+    /// predictions least. The perplexity and the KL divergence of the result are measured on the last eighth of the
+    /// text.
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
-    /// Maximum number of chunks of 512 tokens of --text that importances are measured on.
+    /// Maximum number of chunks of --text, of 512 tokens each, on which importances are measured.
     #[arg(long, value_name = "N", requires = "text", default_value = "32")]
     chunks: NonZeroUsize,
     /// Handling of NaN and infinite weights.
@@ -103,14 +105,14 @@ pub(crate) struct Args {
     /// Maximum relative RMS error; formats are chosen per tensor to minimize the size.
     #[arg(long, value_name = "X", conflicts_with = "to")]
     max_rmse: Option<f64>,
-    /// Formats that --budget and --max-rmse choose from.
+    /// Formats from which --budget and --max-rmse choose.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = weight_format_name)]
     candidates: Vec<String>,
     /// Plan file: written with --budget or --max-rmse, otherwise read and applied.
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     plan: Option<PathBuf>,
-    /// Maximum size of a shard if OUT is .safetensors.index.json [default: 5GB], or of the files that a .gguf output is
-    /// split into, named OUT-00001-of-00003.gguf as by llama.cpp.
+    /// Maximum size of a shard, if OUT is .safetensors.index.json [default: 5GB]. A .gguf output is split into files
+    /// named OUT-00001-of-00003.gguf, as in llama.cpp.
     #[arg(long, visible_alias = "split", value_name = "SIZE", value_parser = size::parse)]
     shard_size: Option<u64>,
     /// Number of threads [default: all cores]; the result does not depend on it.

@@ -45,7 +45,7 @@ impl<'a> Request<'a> {
         let settings = FormatOptions { scale, group: args.group, calibration: args.calibrate };
         if args.scheme.is_some() && !is_folder(&args.output) {
             return Err(CliError::Options {
-                problem: format!("--scheme writes a folder, and {} is the name of a file", args.output.display()),
+                problem: format!("--scheme writes a folder, but {} is a file name", args.output.display()),
                 fix: "name a folder, which gets config.json, the weights and the tokenizer",
             });
         }
@@ -90,7 +90,7 @@ impl<'a> Request<'a> {
         let float = format.is_none_or(|format| matches!(format.name(), "float16" | "bfloat16" | "float32"));
         if chosen || !float || self.mix.is_some() {
             return Err(CliError::Options {
-                problem: "a Hugging Face folder holds one float format".to_owned(),
+                problem: "all weights of a Hugging Face folder must have the same float format".to_owned(),
                 fix: "use --to bfloat16, float16 or float32 and no other option that chooses formats",
             });
         }

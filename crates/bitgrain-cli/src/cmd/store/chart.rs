@@ -44,7 +44,7 @@ fn bar(bytes: u64, most: u64) -> String {
     "█".repeat(eighths / 8) + rest
 }
 
-#[expect(clippy::cast_precision_loss, reason = "to be looked at")]
+#[expect(clippy::cast_precision_loss, reason = "only displayed")]
 fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }

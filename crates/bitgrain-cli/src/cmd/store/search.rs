@@ -54,11 +54,11 @@ pub(crate) struct Args {
     /// Search only tensors with this user metadata; may be repeated.
     #[arg(long = "where", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
-    /// Prove as many answers as the stored data allows, at any cost.
+    /// Prove as many answers as the stored data allows, regardless of the time this takes.
     #[arg(long, conflicts_with = "approximate")]
     exact: bool,
     /// Estimate scores from one bit per value and read only the vectors that may be among the best: faster in a large
-    /// store, misses about one answer in a thousand, proves nothing.
+    /// store, but misses about one answer in a thousand and proves none.
     #[arg(long)]
     approximate: bool,
     /// Print JSON.

@@ -16,8 +16,8 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
-    /// A model that the format cannot express exactly.
-    #[error("the format {format} cannot express {what}; use {instead}")]
+    /// A model that the format cannot represent exactly.
+    #[error("format {format} cannot represent {what}; use {instead}")]
     Unsupported {
         /// Name of the format.
         format: &'static str,

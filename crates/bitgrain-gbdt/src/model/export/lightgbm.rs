@@ -67,7 +67,7 @@ fn info(kind: &InputKind) -> String {
     }
 }
 
-/// LightGBM's `objective=` line; `None` leaves scores as they are.
+/// LightGBM's `objective=` line; `None` leaves scores unchanged.
 fn objective(model: &Model) -> Result<Option<String>, String> {
     let (outputs, own) = (model.n_outputs(), &*model.output.objective);
     let (name, parameter) = own.split_once(':').unwrap_or((own, ""));

@@ -14,7 +14,7 @@ pub enum SaveError {
     /// An inconsistent model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A model that the format cannot express.
+    /// A model that the format cannot represent.
     #[error(transparent)]
     Export(#[from] ExportError),
     /// A file that cannot be written.

@@ -3,7 +3,6 @@
 use super::gains::label_of;
 use super::pairs::{PairLoss, RankedQuery};
 
-/// Weight of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PairWeight {
     /// Difference of NDCG.

@@ -40,7 +40,7 @@ pub enum BinnedTableError {
     #[error("no files to read; name at least one")]
     NoFiles,
     /// Files with other columns than the first one.
-    #[error("{}: {reason}; give all files the columns of {}", path.display(), first.display())]
+    #[error("{}: {reason}; all files must have the columns of {}", path.display(), first.display())]
     Columns {
         /// Path of the file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum BinnedTableError {
     },
     /// Features that training stores by entry.
     #[error(
-        "{features} features have nearly always one value; a binned table cannot store such a sparse table, \
+        "{features} features nearly always have the same value; a binned table cannot store such a sparse table, \
          train on it directly"
     )]
     SparseFeatures {
@@ -65,7 +65,9 @@ pub enum BinnedTableError {
         features: usize,
     },
     /// A source that gave other rows when it was read again.
-    #[error("the source has {found} rows in a later pass instead of {expected}; it must give the same rows each time")]
+    #[error(
+        "the source has {found} rows in a later pass instead of {expected}; it must return the same rows in every pass"
+    )]
     Rows {
         /// Number of rows in the first pass.
         expected: usize,
@@ -74,7 +76,7 @@ pub enum BinnedTableError {
     },
     /// A string that the first pass over a source did not have.
     #[error(
-        "column `{column}` has the new string `{value}` in a later pass; the source must give the same rows each time"
+        "column `{column}` has the new string `{value}` in a later pass; the source must return the same rows in every pass"
     )]
     NewString {
         /// Name of the column.

@@ -1,6 +1,6 @@
 //! Growth of a tree whose rows are divided among workers.
 //!
-//! All workers hold the same tree and histograms of sums over all rows, so that they decide alike. They add up the
+//! All workers hold the same tree and histograms of sums over all rows, so they make the same decisions. They add up the
 //! number of rows that go left at each split, and the histogram of the smaller child, which is exact for integer codes
 //! in any order.
 

@@ -176,6 +176,8 @@ fn add_products<const W: u32, const P: usize>(bytes: &[u8], lines: &[QueryLine; 
 #[avx512]
 fn unsigned_codes<const W: u32>(bytes: &[u8]) -> __m512i {
     let codes = unpack64::<W>(bytes);
+    // VNNI multiplies unsigned by signed bytes. Codes of 8 bits are stored as signed bytes, and flipping the sign bit adds the
+    // 128 that the start value subtracts; narrower codes are stored with their bias.
     if W == 8 { _mm512_xor_si512(codes, _mm512_set1_epi8(i8::MIN)) } else { codes }
 }
 

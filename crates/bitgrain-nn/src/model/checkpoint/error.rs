@@ -91,7 +91,7 @@ pub enum CheckpointError {
     },
     /// A model without the file that describes it.
     #[error(
-        "{}: not found; a scheme needs the Hugging Face folder of a model, with its config.json and safetensors files",
+        "{}: not found; a scheme requires the Hugging Face folder of a model, with config.json and safetensors files",
         path.display()
     )]
     NoModelConfig {
@@ -99,7 +99,9 @@ pub enum CheckpointError {
         path: PathBuf,
     },
     /// A tensor in a quantized format that is not part of the scheme.
-    #[error("tensor `{tensor}`: {format} cannot be stored beside {scheme}; keep the tensor or use a float format")]
+    #[error(
+        "tensor `{tensor}`: {format} cannot be combined with scheme {scheme}; keep the tensor or use a float format"
+    )]
     NotInScheme {
         /// Name of the tensor.
         tensor: String,

@@ -19,7 +19,6 @@ pub(super) enum Scales {
 }
 
 impl Scales {
-    /// Returns the arrays.
     pub(super) fn arrays(&self) -> Vec<&ModelTensor> {
         match self {
             Self::Floats(one) | Self::Transposed(one) | Self::Exponents(one) => vec![one],

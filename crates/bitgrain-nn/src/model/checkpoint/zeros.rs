@@ -18,7 +18,6 @@ pub(super) enum Zeros {
 }
 
 impl Zeros {
-    /// Returns the array.
     pub(super) const fn array(&self) -> &ModelTensor {
         match self {
             Self::Plain(array) => array,

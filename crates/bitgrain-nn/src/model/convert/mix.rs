@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use bitgrain_codec::weight::{DType, GgmlBlock, ScaledFormat, WeightFormat};
 
 use super::FormatChoice;
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 use crate::model::{ImportanceMatrix, ModelFile, ModelFileError, ModelTensor};
 
 /// A named assignment of formats to the tensors of a language model.
@@ -141,7 +141,7 @@ impl Mix {
     /// Chooses the format of every tensor of a GGUF language model.
     ///
     /// # Errors
-    /// Returns [`LanguageModelError::Mix`] for a model without GGUF metadata, [`LanguageModelError::MixImportance`] if the
+    /// Returns [`LanguageConversionError::Mix`] for a model without GGUF metadata, [`LanguageConversionError::MixImportance`] if the
     /// mix needs importances that are missing.
     pub fn choices(
         self,
@@ -169,7 +169,10 @@ impl Mix {
                 let weighted = !matches!(role, Role::Embedding | Role::Output) && format == GgmlBlock::Q2_K.into();
                 if self.name == "Q2_K_S" && weighted && importance.map_or(Ok(None), |all| all.of(tensor))?.is_none() {
                     let (mix, tensor) = (self.name, tensor.name.clone());
-                    return Err(ModelFileError::Language(Box::new(LanguageModelError::MixImportance { mix, tensor })));
+                    return Err(ModelFileError::Language(Box::new(LanguageConversionError::MixImportance {
+                        mix,
+                        tensor,
+                    })));
                 }
                 FormatChoice::To(format)
             } else {
@@ -181,9 +184,9 @@ impl Mix {
     }
 
     /// Reads the sizes that the rules depend on.
-    fn shape(self, model: &ModelFile) -> Result<Shape, LanguageModelError> {
+    fn shape(self, model: &ModelFile) -> Result<Shape, LanguageConversionError> {
         let metadata = &model.metadata().gguf;
-        let wrong = |reason: String| LanguageModelError::Mix { mix: self.name, reason };
+        let wrong = |reason: String| LanguageConversionError::Mix { mix: self.name, reason };
         let name = metadata.get("general.architecture").and_then(|value| value.as_str());
         let name = name.ok_or_else(|| wrong("`general.architecture` is missing".to_owned()))?;
         let number = |key: &str| {

@@ -138,7 +138,7 @@ fn annotate(path: &Path, note: &str, tensors: Vec<ModelTensor>) -> Result<Vec<Mo
         tensor.scales = aside.remove(&format!("{}{SCALES}", tensor.name));
         tensor.zeros = aside.remove(&format!("{}{ZEROS}", tensor.name));
         let sizes =
-            sizes_of(tensor, format).ok_or_else(|| wrong(&tensor.name, "its shape does not suit its format"))?;
+            sizes_of(tensor, format).ok_or_else(|| wrong(&tensor.name, "its shape does not match its format"))?;
         let len = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
         let lens = [tensor.codes.len(), len(&tensor.scales), len(&tensor.zeros)];
         if lens != [sizes.codes as u64, 4 * sizes.scales as u64, sizes.zeros as u64] {

@@ -16,7 +16,7 @@ pub(crate) const SPLIT_TENSORS: &str = "split.tensors.count";
 
 type Content = (ModelMetadata, Vec<ModelTensor>);
 
-/// Adds the tensors of the other shards to those of the first. A file that is not a shard stays as it is.
+/// Adds the tensors of the other shards to those of the first. A file that is not a shard remains unchanged.
 pub(super) fn complete(path: &Path, first: Content) -> Result<Content, ModelFileError> {
     let (mut metadata, mut tensors) = first;
     let number = |metadata: &Metadata, key| metadata.get(key).and_then(Value::as_u64);

@@ -1,6 +1,6 @@
 //! `Architecture`: the supported model families, and their tensor names in both formats.
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::config::Config;
 
 /// A model family that can be converted between a Hugging Face folder and GGUF.
@@ -147,14 +147,14 @@ impl Architecture {
     }
 
     /// Determines the architecture of a folder.
-    pub(super) fn of_config(config: &Config) -> Result<Self, LanguageModelError> {
+    pub(super) fn of_config(config: &Config) -> Result<Self, LanguageConversionError> {
         let class = config.get("architectures").and_then(|all| all.get(0)?.as_str());
         let kind = config.text("model_type");
         let found = CLASSES
             .iter()
             .find(|(name, ..)| class == Some(name))
             .or_else(|| CLASSES.iter().find(|(_, name, _)| class.is_none() && kind == Some(name)));
-        found.map(|(.., architecture)| *architecture).ok_or_else(|| LanguageModelError::Architecture {
+        found.map(|(.., architecture)| *architecture).ok_or_else(|| LanguageConversionError::Architecture {
             path: config.path().to_owned(),
             architecture: class.or(kind).unwrap_or("unknown").to_owned(),
             supported: Self::supported(),

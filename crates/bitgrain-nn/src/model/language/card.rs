@@ -1,11 +1,11 @@
-//! General metadata: name, size, license and the like, from the model card, `config.json` and the folder's name. The
+//! General metadata: such as name, size and license, from the model card, `config.json` and the folder's name. The
 //! heuristics are those of llama.cpp's converter (`gguf-py/gguf/metadata.py`).
 
 use std::path::Path;
 
 use bitgrain_formats::gguf::{Array, Metadata, Value};
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::config::Config;
 use super::front_matter::FrontMatter;
 use super::model_name::ModelName;
@@ -40,7 +40,7 @@ pub(super) fn add(
     config: &Config,
     weights: Weights,
     metadata: &mut Metadata,
-) -> Result<(), LanguageModelError> {
+) -> Result<(), LanguageConversionError> {
     metadata.set("general.type", "model");
     add_sampling(folder, metadata)?;
     let card = FrontMatter::read(&folder.join("README.md"))?;
@@ -85,7 +85,7 @@ pub(super) fn add(
     Ok(())
 }
 
-fn add_sampling(folder: &Path, metadata: &mut Metadata) -> Result<(), LanguageModelError> {
+fn add_sampling(folder: &Path, metadata: &mut Metadata) -> Result<(), LanguageConversionError> {
     let Ok(Some(generation)) = Config::read(&folder.join("generation_config.json")) else { return Ok(()) };
     for (keys, name, integer) in SAMPLING {
         let Some(value) = generation.number(keys)? else { continue };

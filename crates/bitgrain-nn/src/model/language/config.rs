@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 
 /// An object of a JSON file. A value of `null` counts as missing.
 #[derive(Debug, Clone)]
@@ -15,23 +15,23 @@ pub(super) struct Config {
 }
 
 /// Reads a JSON file; `None` if it does not exist.
-pub(super) fn read_json(path: &Path) -> Result<Option<Value>, LanguageModelError> {
+pub(super) fn read_json(path: &Path) -> Result<Option<Value>, LanguageConversionError> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(LanguageModelError::Io { path: path.to_owned(), source }),
+        Err(source) => return Err(LanguageConversionError::Io { path: path.to_owned(), source }),
     };
     let value = serde_json::from_slice(&bytes);
-    value.map(Some).map_err(|error| LanguageModelError::Json { path: path.to_owned(), reason: error.to_string() })
+    value.map(Some).map_err(|error| LanguageConversionError::Json { path: path.to_owned(), reason: error.to_string() })
 }
 
 impl Config {
     /// Reads a file that holds an object; `None` if it does not exist.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, LanguageModelError> {
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, LanguageConversionError> {
         match read_json(path)? {
             None => Ok(None),
             Some(Value::Object(entries)) => Ok(Some(Self { path: path.to_owned(), entries })),
-            Some(other) => Err(LanguageModelError::Json {
+            Some(other) => Err(LanguageConversionError::Json {
                 path: path.to_owned(),
                 reason: format!("expected an object, found {}", kind(&other)),
             }),
@@ -72,35 +72,35 @@ impl Config {
     }
 
     /// Returns the first of several entries that exists as a positive integer.
-    pub(super) fn count(&self, keys: &[&str]) -> Result<Option<u32>, LanguageModelError> {
+    pub(super) fn count(&self, keys: &[&str]) -> Result<Option<u32>, LanguageConversionError> {
         let Some((key, value)) = keys.iter().find_map(|key| Some((*key, self.get(key)?))) else { return Ok(None) };
         let count = value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
         count.map(Some).ok_or_else(|| self.wrong(key, value, "a positive integer"))
     }
 
     /// Returns the first of several entries as a positive integer, which must exist.
-    pub(super) fn required(&self, keys: &[&str]) -> Result<u32, LanguageModelError> {
+    pub(super) fn required(&self, keys: &[&str]) -> Result<u32, LanguageConversionError> {
         self.count(keys)?.ok_or_else(|| self.missing(keys[0]))
     }
 
     /// Returns the first of several entries that exists as a finite number.
-    pub(super) fn number(&self, keys: &[&str]) -> Result<Option<f64>, LanguageModelError> {
+    pub(super) fn number(&self, keys: &[&str]) -> Result<Option<f64>, LanguageConversionError> {
         let Some((key, value)) = keys.iter().find_map(|key| Some((*key, self.get(key)?))) else { return Ok(None) };
         let number = value.as_f64().filter(|number| number.is_finite());
         number.map(Some).ok_or_else(|| self.wrong(key, value, "a finite number"))
     }
 
-    pub(super) fn missing(&self, key: &str) -> LanguageModelError {
-        LanguageModelError::MissingKey { path: self.path.clone(), key: key.to_owned() }
+    pub(super) fn missing(&self, key: &str) -> LanguageConversionError {
+        LanguageConversionError::MissingKey { path: self.path.clone(), key: key.to_owned() }
     }
 
-    pub(super) fn wrong(&self, key: &str, value: &Value, expected: &'static str) -> LanguageModelError {
+    pub(super) fn wrong(&self, key: &str, value: &Value, expected: &'static str) -> LanguageConversionError {
         let found = value.to_string().chars().take(80).collect();
-        LanguageModelError::Value { path: self.path.clone(), key: key.to_owned(), found, expected }
+        LanguageConversionError::Value { path: self.path.clone(), key: key.to_owned(), found, expected }
     }
 
-    pub(super) fn contradiction(&self, problem: String) -> LanguageModelError {
-        LanguageModelError::Contradiction { path: self.path.clone(), problem }
+    pub(super) fn contradiction(&self, problem: String) -> LanguageConversionError {
+        LanguageConversionError::Contradiction { path: self.path.clone(), problem }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `LanguageModelError`: reasons why a Hugging Face folder or a GGUF file cannot be converted into the other.
+//! `LanguageConversionError`: reasons why a Hugging Face folder or a GGUF file cannot be converted into the other.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Reason why a language model could not be converted. Messages name the file or tensor and the fix.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LanguageModelError {
+pub enum LanguageConversionError {
     /// A file of the folder could not be read.
     #[error("{}: {source}", path.display())]
     Io {

@@ -7,7 +7,7 @@ use bitgrain_codec::weight::{DType, ScaledFormat, WeightFormat};
 use bitgrain_files::PartFile;
 use serde_json::Value as Json;
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::architecture::Architecture;
 use super::export_config::{self, Keys};
 use super::export_tokenizer;
@@ -19,7 +19,7 @@ use crate::model::{
 /// Converts a GGUF language model to a Hugging Face folder, with matrices and vectors in `recipe`'s format.
 ///
 /// Weights of at most 5 GB (the recipe's `shard_bytes`) become `model.safetensors`, larger ones shards with an index. The
-/// files of the folder that the command does not write stay as they are.
+/// files of the folder that the command does not write remain unchanged.
 ///
 /// # Errors
 /// Returns [`ModelFileError::Language`] for an architecture or tokenizer that cannot be converted, and the errors of
@@ -61,10 +61,10 @@ pub fn export_recipe(format: Option<WeightFormat>) -> Recipe {
     Recipe::new(FormatChoice::To(format)).rule("*", FormatChoice::To(format))
 }
 
-fn architecture(path: &Path, keys: &Keys<'_>) -> Result<Architecture, LanguageModelError> {
+fn architecture(path: &Path, keys: &Keys<'_>) -> Result<Architecture, LanguageConversionError> {
     let name = keys.text("general.architecture").unwrap_or("unknown");
     let found = Architecture::ALL.into_iter().find(|architecture| architecture.name() == name);
-    found.filter(|own| !own.is_encoder()).ok_or_else(|| LanguageModelError::Architecture {
+    found.filter(|own| !own.is_encoder()).ok_or_else(|| LanguageConversionError::Architecture {
         path: path.to_owned(),
         architecture: name.to_owned(),
         supported: Architecture::ALL
@@ -81,7 +81,7 @@ fn tensors(
     architecture: Architecture,
     model: &ModelFile,
     shape: &export_config::Shape,
-) -> Result<Vec<ModelTensor>, LanguageModelError> {
+) -> Result<Vec<ModelTensor>, LanguageConversionError> {
     let float32 = || TensorEncoding::plain(DType::Float32);
     let mut out = Vec::with_capacity(model.tensors().len());
     for tensor in model.tensors() {
@@ -130,8 +130,8 @@ fn tensors(
     Ok(out)
 }
 
-fn unexpected(architecture: Architecture, tensor: &ModelTensor) -> LanguageModelError {
-    LanguageModelError::UnexpectedTensor { tensor: tensor.name.clone(), architecture: architecture.name() }
+fn unexpected(architecture: Architecture, tensor: &ModelTensor) -> LanguageConversionError {
+    LanguageConversionError::UnexpectedTensor { tensor: tensor.name.clone(), architecture: architecture.name() }
 }
 
 fn expert_part(part: &str) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bitgrain_formats::gguf::{Metadata, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::architecture::Architecture;
 use crate::model::ModelFile;
 
@@ -39,9 +39,9 @@ impl<'a> Keys<'a> {
         self.get(&format!("{}.{key}", self.prefix))?.as_u64()
     }
 
-    pub(super) fn needed(&self, key: &str) -> Result<u64, LanguageModelError> {
+    pub(super) fn needed(&self, key: &str) -> Result<u64, LanguageConversionError> {
         let missing =
-            || LanguageModelError::MissingKey { path: self.path.clone(), key: format!("{}.{key}", self.prefix) };
+            || LanguageConversionError::MissingKey { path: self.path.clone(), key: format!("{}.{key}", self.prefix) };
         self.own(key).ok_or_else(missing)
     }
 
@@ -70,14 +70,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn read(architecture: Architecture, keys: &Keys<'_>) -> Result<Self, LanguageModelError> {
+    pub(super) fn read(architecture: Architecture, keys: &Keys<'_>) -> Result<Self, LanguageConversionError> {
         let (heads, width) = (keys.needed("attention.head_count")?, keys.needed("embedding_length")?);
         let head_width = match keys.own("attention.key_length").or_else(|| keys.own("rope.dimension_count")) {
             Some(own) => own,
             None => width.checked_div(heads).unwrap_or(0),
         };
         if head_width == 0 || head_width % 2 != 0 || heads == 0 {
-            return Err(LanguageModelError::Contradiction {
+            return Err(LanguageConversionError::Contradiction {
                 path: keys.path.clone(),
                 problem: format!("impossible head width {head_width} with {heads} heads"),
             });
@@ -111,7 +111,7 @@ pub(super) fn config(
     keys: &Keys<'_>,
     shape: &Shape,
     model: &ModelFile,
-) -> Result<Json, LanguageModelError> {
+) -> Result<Json, LanguageConversionError> {
     let (class, kind) = match architecture {
         Architecture::Llama if shape.experts > 0 => ("MixtralForCausalLM", "mixtral"),
         Architecture::Llama => ("LlamaForCausalLM", "llama"),
@@ -180,11 +180,11 @@ pub(super) fn config(
 }
 
 /// Builds the entry that describes scaled positions.
-fn scaling(keys: &Keys<'_>, model: &ModelFile) -> Result<Option<Json>, LanguageModelError> {
+fn scaling(keys: &Keys<'_>, model: &ModelFile) -> Result<Option<Json>, LanguageConversionError> {
     let factors = |name: &str| model.tensor(name).ok().and_then(|tensor| tensor.values().ok());
     if factors("rope_freqs.weight").is_some() {
         // The tensor holds the result of a formula; its parameters cannot be recovered exactly.
-        return Err(LanguageModelError::Contradiction {
+        return Err(LanguageConversionError::Contradiction {
             path: keys.path.clone(),
             problem:
                 "`rope_freqs.weight` scales positions by factors that config.json cannot express; use the original \

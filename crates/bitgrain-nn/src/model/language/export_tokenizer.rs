@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use bitgrain_formats::gguf::{Array, Strings, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::export_config::Keys;
 use super::tokenizer::{TokenKind, rule_of};
 
 /// Builds the tokenizer's files: name and content.
-pub(super) fn files(keys: &Keys<'_>) -> Result<Vec<(&'static str, String)>, LanguageModelError> {
-    let wrong = |reason: String| LanguageModelError::Tokenizer { path: keys.path().to_owned(), reason };
+pub(super) fn files(keys: &Keys<'_>) -> Result<Vec<(&'static str, String)>, LanguageConversionError> {
+    let wrong = |reason: String| LanguageConversionError::Tokenizer { path: keys.path().to_owned(), reason };
     let (Some(tokens), Some(kinds)) = (strings(keys, "tokens"), integers(keys, "token_type")) else {
         return Err(wrong("no tokenizer in the metadata; use the original model's files".to_owned()));
     };

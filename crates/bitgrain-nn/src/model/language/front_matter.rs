@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 
 /// Entries of a model card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,11 +16,11 @@ enum Entry {
 
 impl FrontMatter {
     /// Reads the header of `README.md`; empty without one.
-    pub(super) fn read(path: &Path) -> Result<Self, LanguageModelError> {
+    pub(super) fn read(path: &Path) -> Result<Self, LanguageConversionError> {
         match std::fs::read(path) {
             Ok(bytes) => Ok(Self::parse(&String::from_utf8_lossy(&bytes))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(LanguageModelError::Io { path: path.to_owned(), source }),
+            Err(source) => Err(LanguageConversionError::Io { path: path.to_owned(), source }),
         }
     }
 

@@ -26,7 +26,7 @@ use bitgrain_formats::gguf::Metadata;
 
 use architecture::Architecture;
 use config::Config;
-pub use error::LanguageModelError;
+pub use error::LanguageConversionError;
 pub use export::{export, export_recipe};
 use parameters::Sizes;
 use rope::Rope;
@@ -36,7 +36,7 @@ use crate::model::{Container, ModelFile, ModelFileError, ModelMetadata, merge_ad
 /// Opens a model for a conversion to `container`.
 ///
 /// A folder with a `config.json` is converted to GGUF's names and metadata if the output is GGUF. Everything else,
-/// including the weight file of such a folder, is opened as it is.
+/// including the weight file of such a folder, is opened unchanged.
 ///
 /// # Errors
 /// Returns [`ModelFileError::Language`] for a folder that cannot be converted, and the errors of [`ModelFile::open`].
@@ -72,7 +72,7 @@ fn to_gguf(folder: &Path, model: ModelFile) -> Result<ModelFile, ModelFileError>
     let path = folder.join("config.json");
     let config = Config::read(&path).map_err(wrong)?;
     let mut config =
-        config.ok_or_else(|| wrong(LanguageModelError::MissingKey { path, key: "architectures".into() }))?;
+        config.ok_or_else(|| wrong(LanguageConversionError::MissingKey { path, key: "architectures".into() }))?;
     let architecture = Architecture::of_config(&config).map_err(wrong)?;
     config.flatten("text_config");
     let (metadata, tensors) = converted(architecture, folder, &config, &model)?;

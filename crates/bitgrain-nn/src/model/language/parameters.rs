@@ -5,7 +5,7 @@ use bitgrain_formats::gguf::{Metadata, Value};
 use super::architecture::Architecture;
 use super::config::Config;
 use super::rope::Rope;
-use super::{LanguageModelError, pooling};
+use super::{LanguageConversionError, pooling};
 
 /// Sizes that determine the tensors.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn read(architecture: Architecture, config: &Config) -> Result<Self, LanguageModelError> {
+    pub(super) fn read(architecture: Architecture, config: &Config) -> Result<Self, LanguageConversionError> {
         let blocks = config.required(&["num_hidden_layers", "n_layer"])?;
         let width = config.required(&["hidden_size", "n_embd"])?;
         let heads = config.required(&["num_attention_heads", "n_head"])?;
@@ -94,7 +94,7 @@ pub(super) fn add(
     sizes: &Sizes,
     rope: &Rope,
     metadata: &mut Metadata,
-) -> Result<(), LanguageModelError> {
+) -> Result<(), LanguageConversionError> {
     let mut keys = Keys { metadata, prefix: architecture.name() };
     match architecture {
         Architecture::Phi3 => add_phi3(config, sizes, rope, &mut keys)?,
@@ -134,7 +134,7 @@ fn add_common(
     sizes: &Sizes,
     rope: &Rope,
     keys: &mut Keys<'_>,
-) -> Result<(), LanguageModelError> {
+) -> Result<(), LanguageConversionError> {
     keys.set("block_count", sizes.blocks);
     keys.set("context_length", context(architecture, config)?);
     keys.set("embedding_length", sizes.width);
@@ -195,7 +195,7 @@ fn add_common(
 }
 
 /// Returns the context length, with the default of the family.
-fn context(architecture: Architecture, config: &Config) -> Result<u32, LanguageModelError> {
+fn context(architecture: Architecture, config: &Config) -> Result<u32, LanguageConversionError> {
     if architecture == Architecture::NomicBert
         && let Some(positions) = config.count(&["n_positions"])?
     {
@@ -221,7 +221,7 @@ fn context(architecture: Architecture, config: &Config) -> Result<u32, LanguageM
     Ok(config.count(&["max_position_embeddings"])?.unwrap_or(default))
 }
 
-fn add_phi3(config: &Config, sizes: &Sizes, rope: &Rope, keys: &mut Keys<'_>) -> Result<(), LanguageModelError> {
+fn add_phi3(config: &Config, sizes: &Sizes, rope: &Rope, keys: &mut Keys<'_>) -> Result<(), LanguageConversionError> {
     let context = context(Architecture::Phi3, config)?;
     if let Some(factor) = rope.attention_factor(context) {
         keys.number("rope.scaling.attn_factor", factor);

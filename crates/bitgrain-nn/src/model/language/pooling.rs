@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::config::{Config, read_json};
 
 const MEAN: u32 = 1;
@@ -10,7 +10,7 @@ const CLS: u32 = 2;
 const LAST: u32 = 3;
 
 /// Returns the pooling type of the folder that holds `config`, if it states one.
-pub(super) fn read(config: &Path) -> Result<Option<u32>, LanguageModelError> {
+pub(super) fn read(config: &Path) -> Result<Option<u32>, LanguageConversionError> {
     let folder = config.parent().unwrap_or(Path::new("."));
     let Some(modules) = read_json(&folder.join("modules.json"))? else { return Ok(None) };
     let modules = modules.as_array().map(Vec::as_slice).unwrap_or_default();

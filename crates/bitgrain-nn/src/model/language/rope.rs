@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::architecture::Architecture;
 use super::config::Config;
 use super::parameters::Sizes;
@@ -33,7 +33,11 @@ pub(super) struct Scaling {
 }
 
 impl Rope {
-    pub(super) fn read(architecture: Architecture, config: &Config, sizes: &Sizes) -> Result<Self, LanguageModelError> {
+    pub(super) fn read(
+        architecture: Architecture,
+        config: &Config,
+        sizes: &Sizes,
+    ) -> Result<Self, LanguageConversionError> {
         if architecture == Architecture::Bert {
             return Ok(Self::default());
         }
@@ -86,7 +90,7 @@ impl Rope {
         own: &Config,
         config: &Config,
         sizes: &Sizes,
-    ) -> Result<(), LanguageModelError> {
+    ) -> Result<(), LanguageConversionError> {
         let Some(kind) = own.text("rope_type").or_else(|| own.text("type")) else { return Ok(()) };
         if architecture == Architecture::Phi3 {
             return self.read_long_factors(own);
@@ -129,7 +133,7 @@ impl Rope {
     }
 
     /// Reads the factors that extend Phi-3's context.
-    fn read_long_factors(&mut self, own: &Config) -> Result<(), LanguageModelError> {
+    fn read_long_factors(&mut self, own: &Config) -> Result<(), LanguageConversionError> {
         for (key, name) in [("long_factor", "rope_factors_long.weight"), ("short_factor", "rope_factors_short.weight")]
         {
             let Some(list) = own.get(key) else { continue };
@@ -169,8 +173,8 @@ const fn default_base(architecture: Architecture) -> f64 {
 
 /// Returns the divisor of each rotary frequency for Llama 3's scaling: 1 for short waves, `factor` for long ones.
 #[expect(clippy::cast_possible_truncation, reason = "computed in f32 and f64 as by the reference")]
-fn llama3_factors(own: &Config, base: f64, sizes: &Sizes) -> Result<Vec<f32>, LanguageModelError> {
-    let number = |key: &str, default| Ok::<f64, LanguageModelError>(own.number(&[key])?.unwrap_or(default));
+fn llama3_factors(own: &Config, base: f64, sizes: &Sizes) -> Result<Vec<f32>, LanguageConversionError> {
+    let number = |key: &str, default| Ok::<f64, LanguageConversionError>(own.number(&[key])?.unwrap_or(default));
     let factor = number("factor", 8.0)?;
     let (low, high) = (number("low_freq_factor", 1.0)?, number("high_freq_factor", 4.0)?);
     let context = number("original_max_position_embeddings", 8192.0)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bitgrain_codec::weight::{DType, PartsBuf};
 use bitgrain_formats::gguf::MAX_DIMS;
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::architecture::Architecture;
 use super::card::Weights;
 use super::parameters::Sizes;
@@ -100,10 +100,13 @@ pub(super) fn convert(
 }
 
 impl<'a> Converted<'a> {
-    fn add(&mut self, name: &str, tensor: &'a ModelTensor) -> Result<(), LanguageModelError> {
+    fn add(&mut self, name: &str, tensor: &'a ModelTensor) -> Result<(), LanguageConversionError> {
         let packed = matches!(tensor.storage, TensorEncoding::Packed { .. });
         if !packed && !tensor.storage.is_float() || tensor.storage.to_string() == "float64" {
-            return Err(LanguageModelError::NotFloat { tensor: tensor.name.clone(), kind: tensor.storage.to_string() });
+            return Err(LanguageConversionError::NotFloat {
+                tensor: tensor.name.clone(),
+                kind: tensor.storage.to_string(),
+            });
         }
         if let Some((block, part, expert)) = expert_of(name) {
             return self.add_expert(block, part, expert, tensor);
@@ -117,7 +120,7 @@ impl<'a> Converted<'a> {
             return self.push(&format!("blk.{number}.ffn_down_exps"), ".weight", vec![tensor.clone()], RowOrder::Same);
         }
         let (stem, ending) = split_name(name);
-        let unexpected = || LanguageModelError::UnexpectedTensor {
+        let unexpected = || LanguageConversionError::UnexpectedTensor {
             tensor: tensor.name.clone(),
             architecture: self.architecture.name(),
         };
@@ -137,10 +140,10 @@ impl<'a> Converted<'a> {
         part: &'static str,
         expert: u32,
         tensor: &'a ModelTensor,
-    ) -> Result<(), LanguageModelError> {
+    ) -> Result<(), LanguageConversionError> {
         let wanted = self.sizes.experts;
         if expert >= wanted {
-            return Err(LanguageModelError::UnexpectedTensor {
+            return Err(LanguageConversionError::UnexpectedTensor {
                 tensor: tensor.name.clone(),
                 architecture: self.architecture.name(),
             });
@@ -155,7 +158,7 @@ impl<'a> Converted<'a> {
         if let Some(other) =
             parts.iter().find(|other| other.shape != parts[0].shape || other.storage != parts[0].storage)
         {
-            return Err(LanguageModelError::Shape {
+            return Err(LanguageConversionError::Shape {
                 tensor: other.name.clone(),
                 found: other.shape.clone(),
                 expected: format!("{:?} {}", parts[0].shape, parts[0].storage),
@@ -166,7 +169,7 @@ impl<'a> Converted<'a> {
     }
 
     /// Splits experts whose gate and up matrices are stored above each other.
-    fn add_fused_experts(&mut self, base: &str, tensor: &ModelTensor) -> Result<(), LanguageModelError> {
+    fn add_fused_experts(&mut self, base: &str, tensor: &ModelTensor) -> Result<(), LanguageConversionError> {
         let number = base.strip_prefix("model.layers.").unwrap_or_default();
         let take = self.sizes.expert_width as usize;
         for (part, skip) in [("ffn_gate_exps", 0), ("ffn_up_exps", take)] {
@@ -183,7 +186,7 @@ impl<'a> Converted<'a> {
         ending: &str,
         parts: Vec<ModelTensor>,
         order: RowOrder,
-    ) -> Result<(), LanguageModelError> {
+    ) -> Result<(), LanguageConversionError> {
         let first = &parts[0];
         let part = stem.rsplit('.').next().unwrap_or_default();
         let mut shape = first.shape.clone();
@@ -201,7 +204,7 @@ impl<'a> Converted<'a> {
                 shape[0] = shape[0].min(expected[0]);
             }
             if shape != expected || shape.len() > MAX_DIMS {
-                return Err(LanguageModelError::Shape {
+                return Err(LanguageConversionError::Shape {
                     tensor: first.name.clone(),
                     found: first.shape.clone(),
                     expected: format!("{expected:?}"),
@@ -255,10 +258,10 @@ impl<'a> Converted<'a> {
         Some(if ending == ".bias" { (vec![shape[0]], key) } else { (shape, key) })
     }
 
-    fn finish(self) -> Result<Vec<ModelTensor>, LanguageModelError> {
+    fn finish(self) -> Result<Vec<ModelTensor>, LanguageConversionError> {
         if let Some(((block, part), experts)) = self.experts.first_key_value() {
             let missing = (0..self.sizes.experts).find(|expert| !experts.contains_key(expert)).unwrap_or(0);
-            return Err(LanguageModelError::MissingTensor {
+            return Err(LanguageConversionError::MissingTensor {
                 tensor: format!("{part} of expert {missing} in layer {block}"),
             });
         }
@@ -266,7 +269,7 @@ impl<'a> Converted<'a> {
             if !self.tensors.iter().any(|tensor| tensor.name == wanted) {
                 let hf = wanted.strip_suffix(".weight").and_then(|stem| self.architecture.hf_name(stem));
                 let tensor = hf.map_or(wanted.clone(), |stem| format!("{stem}.weight"));
-                return Err(LanguageModelError::MissingTensor { tensor });
+                return Err(LanguageConversionError::MissingTensor { tensor });
             }
         }
         Ok(self.tensors)

@@ -22,8 +22,8 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
         header {
             h1 { (breakable(report.first)) " " span class="arrow" { "→" } " " (breakable(report.second)) }
             p {
-                (comparison.tensors.len()) " tensors with " (grouped(weights)) " values compared; " (changed)
-                " tensors changed."
+                "Tensors compared: " (comparison.tensors.len()) ", with " (grouped(weights)) " values; changed: " (changed)
+                "."
             }
         }
         section class="cards" {

@@ -121,7 +121,7 @@ fn drawing(curve: &[Point], here: Option<Point>) -> Markup {
                     (text("middle", x(tick), bottom + 17.0, &label(tick)))
                 }
                 path class="curve" d=(format!("M{}", line.join("L"))) {}
-                text x=(LEFT) y=(format!("{:.1}", HEIGHT - 4.0)) { "SNR dB by bytes of all tensors" }
+                text x=(LEFT) y=(format!("{:.1}", HEIGHT - 4.0)) { "SNR in dB, by size of all tensors" }
                 @if let Some((bytes, db)) = here.as_ref().map(place) {
                     circle class="here" cx=(format!("{:.1}", x(bytes))) cy=(format!("{:.1}", y(db))) r="5" {}
                     // The area below and to the right of the curve is free, except near the right edge.

@@ -134,7 +134,7 @@ impl KeyValueCache {
         self.layers.iter().flat_map(|layer| layer.keys.iter().chain(&layer.values)).map(Vec::len).sum()
     }
 
-    /// Forgets all positions from `len` on.
+    /// Removes all positions from index `len` to the end.
     pub fn truncate(&mut self, len: usize) {
         let kept = len.saturating_mul(self.bytes);
         for layer in &mut self.layers {

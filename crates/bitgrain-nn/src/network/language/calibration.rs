@@ -1,4 +1,4 @@
-//! `TextCalibration`: what a text says about the quantization of a language model: importances of columns, sensitivities of
+//! `TextCalibration`: measurements on a text for the quantization of a language model: importances of columns, sensitivities of
 //! kinds of tensors, and the divergence of a quantized model.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::cache::CacheFormat;
 use super::decoder::Decoder;
 use super::importance::Importances;
-use super::loader::{Loader, Made};
+use super::loader::{Loader, MatrixCache};
 use super::model::LanguageModel;
 use super::perplexity::{Perplexity, score};
 use super::{LanguageError, Tokenizer};
@@ -80,8 +80,8 @@ impl TextCalibration {
         model: &ModelFile,
         mut done: impl FnMut(CalibrationStage, usize, usize),
     ) -> Result<Importances, LanguageError> {
-        let (recipe, made) = (Recipe::new(FormatChoice::Keep), Made::default());
-        let base = LanguageModel::load_from(Loader::with(model, &rounded, &recipe, &made), None)?;
+        let (recipe, cache) = (Recipe::new(FormatChoice::Keep), MatrixCache::default());
+        let base = LanguageModel::load_from(Loader::with(model, &rounded, &recipe, &cache), None)?;
         let done = |at, all| done(CalibrationStage::Importances, at, all);
         base.importances_of(&self.used, CHUNK, false, done)
     }
@@ -97,10 +97,10 @@ impl TextCalibration {
         recipe: &Recipe,
         mut done: impl FnMut(CalibrationStage, usize, usize),
     ) -> Result<Sensitivities, LanguageError> {
-        let made = Made::default();
+        let cache = MatrixCache::default();
         let context = Some(Decoder::context(model)?.min(SHORT));
         let load = |choose: &(dyn Fn(&ModelTensor) -> Option<WeightFormat> + Sync)| {
-            Decoder::load_from(Loader::with(model, choose, recipe, &made), context)
+            Decoder::load_from(Loader::with(model, choose, recipe, &cache), context)
         };
         let base = load(&rounded)?;
         let texts: Vec<&[u32]> = self.used.iter().flat_map(|chunk| chunk.chunks(SHORT)).take(SHORT_CHUNKS).collect();
@@ -132,7 +132,7 @@ impl TextCalibration {
             let mean = divergences.iter().sum::<f64>() / divergences.len().max(1) as f64;
             found.insert((*kind).to_owned(), mean / errors);
             drop(decoder);
-            made.forget_unused();
+            cache.remove_unused();
             done(CalibrationStage::Sensitivities, at + 1, kinds.len());
         }
         Ok(Sensitivities::new(found))
@@ -167,7 +167,7 @@ fn probed(tensor: &ModelTensor) -> Option<WeightFormat> {
     is_matrix(tensor).then_some(WeightFormat::Ggml(GgmlBlock::Q4_0))
 }
 
-/// Returns whether a tensor is a matrix that may be quantized: the router of experts stays as it is.
+/// Returns whether a tensor is a matrix that may be quantized: the router of experts keeps its format.
 fn is_matrix(tensor: &ModelTensor) -> bool {
     let fixed = tensor.view.as_ref().is_some_and(|view| view.fixed) || tensor.name.contains("ffn_gate_inp");
     tensor.shape.len() >= 2 && !fixed && tensor.cols().is_multiple_of(32) && tensor.storage.format().is_some()

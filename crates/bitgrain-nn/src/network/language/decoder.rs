@@ -1,4 +1,4 @@
-//! `Decoder`: a language model that maps tokens to logits, on the codes of a GGUF file.
+//! `Decoder`: a language model that maps tokens to logits, on the quantized weights of a GGUF file.
 
 use rayon::prelude::*;
 
@@ -149,7 +149,7 @@ impl Decoder {
         KeyValueCache::new(&self.config, format)
     }
 
-    /// Reads tokens after those in the cache, and returns the logits after each token from the `from`-th (0-based) on.
+    /// Reads tokens after those in the cache, and returns the logits after each token from index `from` (0-based) to the last.
     ///
     /// # Errors
     /// Returns [`LanguageError::Token`], [`LanguageError::TooLong`], and [`LanguageError::Weights`] if activations

@@ -19,7 +19,7 @@ pub enum LanguageError {
         source: io::Error,
     },
     /// A model in another container than GGUF.
-    #[error("{}: language models run from GGUF files, this is {found}; convert it with `bitgrain quantize MODEL out.gguf`", path.display())]
+    #[error("{}: not a GGUF file but {found}; convert it with `bitgrain quantize MODEL out.gguf`", path.display())]
     NotGguf {
         /// Path of the file.
         path: PathBuf,
@@ -96,7 +96,7 @@ pub enum LanguageError {
         longest: usize,
     },
     /// A text with too few tokens for a measurement.
-    #[error("the text has {tokens} tokens, one chunk needs {chunk}; use a longer text or smaller chunks")]
+    #[error("the text has {tokens} tokens, but at least {chunk} are needed; use a longer text or smaller chunks")]
     ShortText {
         /// Number of tokens.
         tokens: usize,
@@ -122,7 +122,7 @@ pub enum LanguageError {
         reference: PathBuf,
     },
     /// A model without a chat template that is known here.
-    #[error("{}: {}; omit --chat to continue the prompt as it is", path.display(), if *present { "unknown chat template" } else { "no chat template" })]
+    #[error("{}: {}; omit --chat to continue the prompt without a template", path.display(), if *present { "unknown chat template" } else { "no chat template" })]
     ChatTemplate {
         /// Path of the file.
         path: PathBuf,

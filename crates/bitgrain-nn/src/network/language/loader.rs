@@ -1,4 +1,4 @@
-//! `Loader`: the tensors of a model for a decoder, as they are in the file or in other formats.
+//! `Loader`: the tensors of a model for a decoder, in the formats of the file or in others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,21 +17,21 @@ pub(super) struct Loader<'a> {
     substitutes: Option<Substitutes<'a>>,
 }
 
-/// Other formats of matrices.
+/// Formats that replace those of the file.
 #[derive(Clone, Copy)]
 struct Substitutes<'a> {
     choose: &'a (dyn Fn(&ModelTensor) -> Option<WeightFormat> + Sync),
     recipe: &'a Recipe,
-    made: &'a Made,
+    cache: &'a MatrixCache,
 }
 
-/// Packed matrices of earlier decoders of the same model, by tensors and formats. Decoders that differ in a few matrices
-/// share the others.
+/// Packed matrices of earlier decoders of the same model, by tensors and formats, so that decoders that differ in a few
+/// matrices share the others.
 #[derive(Debug, Default)]
-pub(super) struct Made(Mutex<HashMap<String, Arc<PackedMatrix>>>);
+pub(super) struct MatrixCache(Mutex<HashMap<String, Arc<PackedMatrix>>>);
 
 impl<'a> Loader<'a> {
-    /// Creates a loader of the tensors as they are.
+    /// Creates a loader that leaves the formats of the file unchanged.
     pub(super) const fn new(model: &'a ModelFile) -> Self {
         Self { model, substitutes: None }
     }
@@ -41,12 +41,12 @@ impl<'a> Loader<'a> {
         model: &'a ModelFile,
         choose: &'a (dyn Fn(&ModelTensor) -> Option<WeightFormat> + Sync),
         recipe: &'a Recipe,
-        made: &'a Made,
+        cache: &'a MatrixCache,
     ) -> Self {
-        Self { model, substitutes: Some(Substitutes { choose, recipe, made }) }
+        Self { model, substitutes: Some(Substitutes { choose, recipe, cache }) }
     }
 
-    /// Returns the tensor `name`, whose shape must be `wanted`.
+    /// Returns the tensor `name` after checking its shape.
     pub(super) fn tensor(&self, name: &str, wanted: &[u64]) -> Result<&'a ModelTensor, LanguageError> {
         let tensor = self.model.tensor(name)?;
         if tensor.shape != wanted {
@@ -80,10 +80,10 @@ impl<'a> Loader<'a> {
 
     /// Packs the rows of tensors of the same format and width as one matrix.
     pub(super) fn packed(&self, tensors: &[&ModelTensor]) -> Result<Arc<PackedMatrix>, LanguageError> {
-        let Some(made) = self.substitutes.map(|substitutes| substitutes.made) else {
+        let Some(cache) = self.substitutes.map(|substitutes| substitutes.cache) else {
             return self.pack(tensors).map(Arc::new);
         };
-        let lock = || made.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || cache.0.lock().unwrap_or_else(PoisonError::into_inner);
         let format = |tensor: &ModelTensor| self.substitute(tensor).or(tensor.storage.format());
         let key: String = tensors.iter().map(|one| format!("{} {:?}\n", one.name, format(one))).collect();
         let known = lock().get(&key).cloned();
@@ -111,11 +111,11 @@ impl<'a> Loader<'a> {
     }
 }
 
-impl Made {
-    /// Forgets all matrices that no decoder uses.
-    pub(super) fn forget_unused(&self) {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        made.retain(|_, matrix| Arc::strong_count(matrix) > 1);
+impl MatrixCache {
+    /// Removes all matrices that no decoder uses.
+    pub(super) fn remove_unused(&self) {
+        let mut matrices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        matrices.retain(|_, matrix| Arc::strong_count(matrix) > 1);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Language models from GGUF files: tokenizer, decoder and cache, generation, perplexity and importances.
 //!
-//! [`LanguageModel`] opens a file and runs it on the codes of its weights. Its parts are usable alone: [`Tokenizer`],
-//! [`Decoder`] with its [`KeyValueCache`], [`Sampler`]. [`TextCalibration`] prepares the quantization of a model with a text.
+//! [`LanguageModel`] opens a file and runs it on its quantized weights. Its parts can be used separately: [`Tokenizer`],
+//! [`Decoder`] with its [`KeyValueCache`], [`Sampler`]. [`TextCalibration`] measures on a text how to quantize a model.
 
 mod attention;
 mod cache;
@@ -28,7 +28,7 @@ pub use config::Architecture;
 pub use decoder::Decoder;
 pub use error::LanguageError;
 pub use importance::Importances;
-pub use model::{Generated, LanguageModel, Stop};
+pub use model::{Generation, LanguageModel, Stop};
 pub use perplexity::{Divergence, Estimate, Perplexity, PerplexityOptions};
 pub use sampler::{Sampler, Sampling};
 pub use tokenizer::Tokenizer;

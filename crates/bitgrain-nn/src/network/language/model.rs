@@ -11,7 +11,7 @@ use super::sampler::{Sampler, Sampling};
 use super::tokenizer::Tokenizer;
 use crate::ModelFile;
 
-/// A language model from a GGUF file, which runs on the codes of its weights.
+/// A language model from a GGUF file, which runs on its quantized weights.
 ///
 /// ```no_run
 /// use bitgrain_nn::network::language::{CacheFormat, LanguageModel, Sampling};
@@ -47,14 +47,14 @@ pub enum Stop {
 
 /// Result of a generation.
 #[derive(Debug, Clone)]
-pub struct Generated {
+pub struct Generation {
     /// Tokens after the prompt, without the one that ended the answer.
     pub tokens: Vec<u32>,
     /// Reason for the end.
     pub stop: Stop,
-    /// Seconds until the prompt was read.
+    /// Seconds to evaluate the prompt.
     pub prompt_seconds: f64,
-    /// Seconds after that.
+    /// Seconds to generate the tokens, after the prompt.
     pub seconds: f64,
     /// Size of the cached keys and values in bytes.
     pub cache_bytes: usize,
@@ -150,7 +150,7 @@ impl LanguageModel {
         sampling: Sampling,
         cache: CacheFormat,
         mut piece: impl FnMut(&str) -> bool,
-    ) -> Result<Generated, LanguageError> {
+    ) -> Result<Generation, LanguageError> {
         let mut sampler = Sampler::new(sampling)?;
         if prompt.is_empty() {
             let (name, wanted) = ("prompt", "at least one token");
@@ -190,7 +190,7 @@ impl LanguageModel {
             piece(&String::from_utf8_lossy(&pending));
         }
         let (seconds, cache_bytes) = (start.elapsed().as_secs_f64(), cache.bytes());
-        Ok(Generated { tokens: all.split_off(prompt.len()), stop, prompt_seconds, seconds, cache_bytes })
+        Ok(Generation { tokens: all.split_off(prompt.len()), stop, prompt_seconds, seconds, cache_bytes })
     }
 
     /// Creates an empty cache.

@@ -72,8 +72,8 @@ impl<'a> View<'a> {
         self.cols
     }
 
-    /// Packs rows from `first` on into a tile: `width` interleaved values for each column. Missing rows stay as they
-    /// are in `out`, which the caller fills with zeros.
+    /// Packs rows from `first` on into a tile: `width` interleaved values for each column. Values of missing
+    /// rows are not written: the caller fills `out` with zeros.
     pub(super) fn pack_tile(&self, first: usize, width: usize, out: &mut [f32]) {
         let there = (self.rows - first).min(width);
         let columns = out.chunks_exact_mut(width).enumerate();

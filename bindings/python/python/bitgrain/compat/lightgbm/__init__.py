@@ -1,8 +1,10 @@
-"""LightGBM's Python interface on bitgrain's engine: replace ``import lightgbm as lgb`` by an import of this module.
+"""LightGBM's Python interface: replace ``import lightgbm as lgb`` with ``import bitgrain.compat.lightgbm as lgb``.
 
-Parameters, callbacks and results have LightGBM's names and meaning. What has no counterpart raises an error that names
-the alternative; ``docs/coming-from/lightgbm.md`` lists it.
+Parameters, callbacks and results have LightGBM's names and meaning. A name without an equivalent raises an error that
+names the alternative; ``docs/coming-from/lightgbm.md`` lists these names.
 
+Examples
+--------
 >>> import numpy as np
 >>> import bitgrain.compat.lightgbm as lgb
 >>> X = np.random.default_rng(0).random((500, 2))
@@ -58,11 +60,11 @@ __all__ = [
 
 _ESTIMATORS = ("LGBMClassifier", "LGBMModel", "LGBMRanker", "LGBMRegressor")
 
-#: Names of LightGBM without a counterpart, and the alternative.
+#: LightGBM's names without an equivalent, with the alternative.
 _MISSING = {
-    "DaskLGBMClassifier": "use LGBMClassifier on one machine",
-    "DaskLGBMRegressor": "use LGBMRegressor on one machine",
-    "DaskLGBMRanker": "use LGBMRanker on one machine",
+    "DaskLGBMClassifier": "use bitgrain.distributed.dask.BitgrainDaskClassifier",
+    "DaskLGBMRegressor": "use bitgrain.distributed.dask.BitgrainDaskRegressor",
+    "DaskLGBMRanker": "use bitgrain.distributed.dask.BitgrainDaskRanker",
     "Sequence": "use bitgrain.Dataset.from_batches",
     "create_tree_digraph": "use plot_tree, or booster.model.trees",
     "plot_split_value_histogram": "use booster.model.trees, which lists all splits",
@@ -74,5 +76,5 @@ def __getattr__(name: str) -> Any:
     if name in _ESTIMATORS:
         return getattr(import_module("bitgrain.compat.lightgbm.sklearn"), name)
     if name in _MISSING:
-        raise AttributeError(f"lightgbm.{name} has no counterpart in bitgrain; {_MISSING[name]}")
+        raise AttributeError(f"lightgbm.{name} is not supported by bitgrain; {_MISSING[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

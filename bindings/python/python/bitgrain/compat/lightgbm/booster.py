@@ -21,15 +21,15 @@ from bitgrain.errors import DTypeError, InputError
 
 __all__ = ["Booster"]
 
-#: Methods of LightGBM's Booster without a counterpart, and the alternative.
+#: Methods of LightGBM's Booster without an equivalent, with the alternative.
 _MISSING = {
     "rollback_one_iter": "predict(num_iteration=...) uses fewer rounds",
     "refit": "train(init_model=...) adds trees fitted to the new data",
     "shuffle_models": "the order of the trees does not change predictions",
     "set_leaf_output": "edit the JSON of booster.model.to_json() and read it with bitgrain.load_model",
     "get_split_value_histogram": "booster.model.trees lists all splits",
-    "set_network": "bitgrain.boosting trains on one machine here",
-    "free_network": "bitgrain.boosting trains on one machine here",
+    "set_network": "use bitgrain.distributed",
+    "free_network": "use bitgrain.distributed",
     "set_attr": "booster.model.metadata holds strings",
     "attr": "booster.model.metadata holds strings",
 }
@@ -130,11 +130,11 @@ class Booster:
         return self
 
     def update(self, train_set: Dataset | None = None, fobj: Callable[..., Any] | None = None) -> bool:
-        """Train one round. Returns False, as LightGBM does if a split was found."""
+        """Train one round. Returns ``False``: training can continue."""
         if train_set is not None and train_set is not self.train_set:
-            raise InputError("update on other data has no counterpart; use train(init_model=booster, train_set=...)")
+            raise InputError("update on other data is not supported; use train(init_model=booster, train_set=...)")
         if fobj is not None:
-            raise InputError("fobj has no counterpart in update; pass the function as params['objective']")
+            raise InputError("fobj is not supported in update; pass the function as params['objective']")
         session = self._started()
         for each in self._feval:
             each.start()
@@ -239,7 +239,7 @@ class Booster:
 
     @property
     def model(self) -> Model:
-        """Model of bitgrain, with the rounds so far."""
+        """The underlying bitgrain model, with the rounds so far."""
         if self._model is None:
             if self._session is None or self._round is None:
                 raise InputError("the booster has no trees; call update first")
@@ -277,16 +277,16 @@ class Booster:
             Whether to return raw scores, leaf indices, or SHAP values with the expected score in the last column of
             each class.
         data_has_header, validate_features : bool
-            Without effect: files are not read, and the columns of data frames are always matched by name.
+            Ignored: files are not read, and the columns of data frames are always matched by name.
         **kwargs
             ``num_threads``.
 
         """
         for name, value in kwargs.items():
             if name not in _PREDICTION:
-                raise InputError(f"{name} has no counterpart in predict; omit it")
+                raise InputError(f"{name} is not supported in predict; omit it")
             if value and _PREDICTION[name] is not None:
-                raise InputError(f"{name}={value!r} has no counterpart in predict; all trees are always evaluated")
+                raise InputError(f"{name}={value!r} is not supported in predict; all trees are always evaluated")
         if sum(map(bool, (raw_score, pred_leaf, pred_contrib))) > 1:
             raise InputError("raw_score, pred_leaf and pred_contrib exclude each other; pass one")
         n_jobs = kwargs.get("num_threads", kwargs.get("n_jobs"))
@@ -393,7 +393,7 @@ class Booster:
         return self._cut(num_iteration, start_iteration).export("lightgbm").decode()
 
     def model_from_string(self, model_str: str) -> Self:
-        """Replace the trees by those of a string."""
+        """Replace the trees with those in a string."""
         self._stop()
         self._model = Model.from_bytes(model_str.encode())
         self.best_iteration = -1
@@ -427,7 +427,7 @@ class Booster:
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in _MISSING:
-            raise AttributeError(f"Booster.{name} has no counterpart in bitgrain; {_MISSING[name]}")
+            raise AttributeError(f"Booster.{name} is not supported by bitgrain; {_MISSING[name]}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -447,7 +447,7 @@ class Booster:
 
 
 class _Feval:
-    """A metric function of LightGBM's form; the training calls it once per dataset and round."""
+    """A metric function with LightGBM's signature, called once per dataset and round."""
 
     def __init__(self, call: Callable[..., Any], at: int, datasets: list[Dataset], raw: bool) -> None:
         self.__name__ = f"feval_{at}"
@@ -455,7 +455,7 @@ class _Feval:
         self._found: list[list[tuple[str, float, bool]]] = []
 
     def start(self) -> None:
-        """Forget the results of the last round."""
+        """Discard the results of the last round."""
         self._found = []
 
     def __call__(self, y_true: NDArray[np.float64], y_pred: NDArray[np.float64]) -> tuple[str, float, bool]:
@@ -477,7 +477,7 @@ def _called(call: Callable[..., Any], predictions: Any, data: Dataset) -> list[t
 
 
 def _objective(call: Callable[..., Any], data: Dataset, num_class: int) -> Callable[..., Any]:
-    """Return an objective of bitgrain's form; the function applies weights itself, as in LightGBM."""
+    """Return an objective with bitgrain's signature; the function applies weights, as in LightGBM."""
 
     def loss(y_true: Any, raw_score: Any, weight: Any) -> tuple[Any, Any]:
         grad, hess = call(raw_score, data)

@@ -44,7 +44,7 @@ _WRITE: list[Callable[[str], Any]] = []
 
 
 def register_logger(logger: Any, info_method_name: str = "info", warning_method_name: str = "warning") -> None:
-    """Send messages to a logger instead of the standard output."""
+    """Send messages to a logger instead of standard output."""
     for name in (info_method_name, warning_method_name):
         if not callable(getattr(logger, name, None)):
             raise DTypeError(f"logger has no method {name!r}")
@@ -193,7 +193,7 @@ class _EarlyStopping:
 def early_stopping(
     stopping_rounds: int, first_metric_only: bool = False, verbose: bool = True, min_delta: float | list[float] = 0.0
 ) -> Callable[[CallbackEnv], None]:
-    """Return a callback that ends the training when no metric of a validation dataset improves any more.
+    """Return a callback that ends training when a metric of a validation dataset no longer improves.
 
     Parameters
     ----------

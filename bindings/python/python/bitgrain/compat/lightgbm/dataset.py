@@ -27,7 +27,7 @@ class Dataset:
     Parameters
     ----------
     data : array, sparse matrix, data frame or list of arrays
-        Features. The raw data is kept until the dataset is deleted, also with `free_raw_data`: it is not copied.
+        Features. They are not copied, and kept until the dataset is deleted, regardless of `free_raw_data`.
     label, weight, group, init_score, position : array-like, optional
         Label, weight and initial raw score of each row, sizes of the queries, and displayed positions.
     reference : Dataset, optional
@@ -39,7 +39,7 @@ class Dataset:
     params : dict, optional
         Parameters of binning, such as ``max_bin``.
     free_raw_data : bool
-        Whether :meth:`get_data` refuses after construction.
+        Whether :meth:`get_data` raises an error after construction.
 
     """
 
@@ -309,11 +309,11 @@ class Dataset:
 
     def save_binary(self, filename: str | os.PathLike[str]) -> NoReturn:
         """Raise an error: bitgrain bins files instead."""
-        raise InputError("save_binary has no counterpart; use bitgrain.Dataset.from_batches or from_files")
+        raise InputError("save_binary is not supported; use bitgrain.Dataset.from_batches or from_files")
 
     def add_features_from(self, other: Dataset) -> NoReturn:
         """Raise an error: features are joined before binning."""
-        raise InputError("add_features_from has no counterpart; join the features with numpy.hstack or pandas.concat")
+        raise InputError("add_features_from is not supported; join the features with numpy.hstack or pandas.concat")
 
 
 def checked_rows(data: Any) -> Any:
@@ -333,6 +333,6 @@ def checked_rows(data: Any) -> Any:
 
 
 def _without_objective(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that may matter to binning."""
+    """Return the parameters that may affect binning."""
     own = ("max_bin", "sample_rows", "seed", "n_jobs", "categorical_feature", "data_random_seed")
     return {name: value for name, value in canonical(params).items() if name in own}

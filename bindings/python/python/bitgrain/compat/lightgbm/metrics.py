@@ -112,7 +112,7 @@ def _specs(name: str, objective: Any, params: Mapping[str, Any], at: Sequence[in
     loss = _LOSSES.get(name)
     if loss is None:
         known = sorted([*_SAME, *_LOSSES, "huber", "map", "ndcg", "quantile"])
-        raise InputError(f"metric {name!r} has no counterpart in bitgrain; use feval or one of {', '.join(known)}")
+        raise InputError(f"metric {name!r} is not supported by bitgrain; use feval or one of {', '.join(known)}")
     return [MetricSpec(name, _mean(name, loss, params), False)]
 
 

@@ -1,4 +1,4 @@
-"""Parameters of LightGBM: translation to bitgrain's, and errors for those without a counterpart."""
+"""Parameters of LightGBM: translation to bitgrain's, and errors for those that are not supported."""
 
 from __future__ import annotations
 
@@ -96,14 +96,14 @@ _FIXED: dict[str, tuple[tuple[Any, ...], str]] = {
     "min_data_per_group": ((1, 100), "use cat_smooth and cat_l2"),
     "multi_error_top_k": ((1,), "pass a function as feval"),
     "neg_bagging_fraction": ((1.0,), "use bagging_fraction and weights"),
-    "num_machines": ((1,), "train on one machine"),
+    "num_machines": ((1,), "use bitgrain.distributed"),
     "poisson_max_delta_step": ((0.7,), "use max_delta_step"),
     "pos_bagging_fraction": ((1.0,), "use bagging_fraction and weights"),
     "reg_sqrt": ((False,), "train on the square roots of the targets and square the predictions"),
     "snapshot_freq": ((-1, 0), "use bitgrain.train(checkpoint=...)"),
-    "tree_learner": (("serial",), "train on one machine"),
-    "use_missing": ((True,), "replace missing values by a number before training"),
-    "zero_as_missing": ((False,), "replace zeros by NaN before training"),
+    "tree_learner": (("serial",), "use bitgrain.distributed"),
+    "use_missing": ((True,), "replace missing values with a number before training"),
+    "zero_as_missing": ((False,), "replace zeros with NaN before training"),
 }
 
 #: Seeds of parts of LightGBM. Bitgrain has one seed, which is derived from all that are given.
@@ -178,7 +178,7 @@ def translated(params: Mapping[str, Any] | None) -> Settings:
     Raises
     ------
     InputError
-        If a parameter is unknown or has no counterpart; the message names the alternative.
+        If a parameter is unknown or not supported; the message names the alternative.
 
     """
     given = canonical(params)
@@ -188,7 +188,7 @@ def translated(params: Mapping[str, Any] | None) -> Settings:
         if name in given:
             value = given.pop(name)
             if not any(_same(value, each) for each in accepted):
-                raise InputError(f"{name}={value!r} has no counterpart in bitgrain; {alternative}")
+                raise InputError(f"{name}={value!r} is not supported by bitgrain; {alternative}")
     boosting(given)
     seeds(given)
     quantized(given)
@@ -242,7 +242,7 @@ def boosting(given: dict[str, Any]) -> None:
             "rf": "use gbdt, or scikit-learn's RandomForestClassifier and RandomForestRegressor",
             "random_forest": "use gbdt, or scikit-learn's RandomForestClassifier and RandomForestRegressor",
         }.get(kind, "use gbdt or goss")
-        raise InputError(f"boosting={kind!r} has no counterpart in bitgrain; {alternative}")
+        raise InputError(f"boosting={kind!r} is not supported by bitgrain; {alternative}")
 
 
 def seeds(given: dict[str, Any]) -> None:
@@ -273,11 +273,11 @@ def objective_name(own: Mapping[str, Any], given: Any) -> Any:
     if name in _NO_OBJECTIVE:
         raise InputError(f"objective={given!r} needs a function; pass it as params['objective']")
     if name in ("multiclassova", "multiclass_ova", "ova", "ovr"):
-        raise InputError(f"objective={given!r} has no counterpart in bitgrain; use multiclass")
+        raise InputError(f"objective={given!r} is not supported by bitgrain; use multiclass")
     if name in ("cross_entropy_lambda", "xentlambda"):
-        raise InputError(f"objective={given!r} has no counterpart in bitgrain; use cross_entropy")
+        raise InputError(f"objective={given!r} is not supported by bitgrain; use cross_entropy")
     if name == "binary" and float(own.get("sigmoid", 1.0)) != 1.0:
-        raise InputError("sigmoid has no counterpart for binary in bitgrain; multiply learning_rate by its square")
+        raise InputError("sigmoid is not supported for binary; multiply learning_rate by its square")
     if name in ("multiclass", "softmax"):
         classes = int(own.get("num_class", 1))
         if classes < 2:
@@ -340,6 +340,6 @@ def _same(a: Any, b: Any) -> bool:
 
 def _unknown(name: str) -> str:
     if name in _COMMAND_LINE:
-        return f"parameter {name!r} has no counterpart in bitgrain's Python interface; see docs/coming-from/lightgbm.md"
+        return f"parameter {name!r} is not supported by bitgrain's Python interface; see docs/coming-from/lightgbm.md"
     close = difflib.get_close_matches(name, [*_KNOWN, *_TABLE], n=1)
     return f"unknown parameter {name!r}" + (f"; did you mean {close[0]!r}?" if close else "; see docs/parameters.md")

@@ -23,7 +23,7 @@ def _booster(given: Any) -> Booster:
 def _labeled(ax: Any, labels: dict[str, Any]) -> Any:
     for name, value in labels.items():
         if name not in _LABELS:
-            raise InputError(f"{name} has no counterpart; change the returned matplotlib axes")
+            raise InputError(f"{name} is not supported; change the returned matplotlib axes")
         if value is not None:
             ax.set(**{name: value})
     return ax
@@ -32,7 +32,7 @@ def _labeled(ax: Any, labels: dict[str, Any]) -> Any:
 def plot_importance(
     booster: Any, ax: Any = None, importance_type: str = "auto", max_num_features: int | None = None, **labels: Any
 ) -> Any:
-    """Draw the importance of each feature, and return the axes; `labels` are ``title``, ``xlabel`` and the like."""
+    """Draw the importance of each feature, and return the axes; `labels` are ``title``, ``xlabel`` and others."""
     own = _booster(booster)
     kind = getattr(booster, "importance_type", "split") if importance_type == "auto" else importance_type
     count = len(own.feature_name()) if max_num_features is None else max_num_features

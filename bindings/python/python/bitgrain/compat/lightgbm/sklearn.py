@@ -27,7 +27,7 @@ __all__ = ["LGBMClassifier", "LGBMModel", "LGBMRanker", "LGBMRegressor"]
 
 
 class LGBMModel(BaseEstimator):  # type: ignore[misc]
-    """Base class of the estimators; its parameters are those of LightGBM, and further ones by keyword."""
+    """Base class of the estimators; its parameters are LightGBM's, with further ones by keyword."""
 
     _default_objective: str | None = None
 

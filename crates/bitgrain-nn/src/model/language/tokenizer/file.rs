@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 
 /// The parts of a `tokenizer.json` that conversions need.
 #[derive(Debug, Deserialize)]
@@ -77,17 +77,17 @@ impl Merge {
 
 impl TokenizerFile {
     /// Reads the `tokenizer.json` of a folder; `None` without one.
-    pub(in crate::model::language) fn read(folder: &Path) -> Result<Option<Self>, LanguageModelError> {
+    pub(in crate::model::language) fn read(folder: &Path) -> Result<Option<Self>, LanguageConversionError> {
         let path = folder.join("tokenizer.json");
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(LanguageModelError::Io { path, source }),
+            Err(source) => return Err(LanguageConversionError::Io { path, source }),
         };
         let file: Result<Self, _> = serde_json::from_slice(&bytes);
         match file {
             Ok(file) => Ok(Some(Self { path, ..file })),
-            Err(error) => Err(LanguageModelError::Tokenizer { path, reason: format!("not a tokenizer: {error}") }),
+            Err(error) => Err(LanguageConversionError::Tokenizer { path, reason: format!("not a tokenizer: {error}") }),
         }
     }
 
@@ -98,7 +98,7 @@ impl TokenizerFile {
     }
 
     /// Returns the learned tokens by id. An id that occurs twice or beyond a plausible range is an error.
-    pub(super) fn learned(&self) -> Result<Vec<(u32, &str)>, LanguageModelError> {
+    pub(super) fn learned(&self) -> Result<Vec<(u32, &str)>, LanguageConversionError> {
         let mut all: Vec<(u32, &str)> = match &self.model.vocab {
             Pieces::Ids(ids) => ids.iter().map(|(token, id)| (*id, token.as_str())).collect(),
             Pieces::Scored(list) => (0_u32..).zip(list).map(|(id, (token, _))| (id, token.as_str())).collect(),
@@ -112,7 +112,7 @@ impl TokenizerFile {
         }
     }
 
-    pub(super) fn wrong(&self, reason: String) -> LanguageModelError {
-        LanguageModelError::Tokenizer { path: self.path.clone(), reason }
+    pub(super) fn wrong(&self, reason: String) -> LanguageConversionError {
+        LanguageConversionError::Tokenizer { path: self.path.clone(), reason }
     }
 }

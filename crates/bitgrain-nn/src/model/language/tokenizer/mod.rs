@@ -13,7 +13,7 @@ use std::path::Path;
 
 use bitgrain_formats::gguf::{Metadata, Value};
 
-use super::LanguageModelError;
+use super::LanguageConversionError;
 use super::architecture::Architecture;
 use super::config::Config;
 pub(super) use file::TokenizerFile;
@@ -29,7 +29,7 @@ pub(super) fn add(
     folder: &Path,
     config: &Config,
     metadata: &mut Metadata,
-) -> Result<usize, LanguageModelError> {
+) -> Result<usize, LanguageConversionError> {
     let options = Config::read(&folder.join("tokenizer_config.json"))?;
     let file = TokenizerFile::read(folder)?;
     let pieces = folder.join("tokenizer.model");
@@ -62,7 +62,7 @@ pub(super) fn add(
         } else {
             "tokenizer.json or tokenizer.model"
         };
-        return Err(LanguageModelError::NoTokenizer { path: folder.to_owned(), expected });
+        return Err(LanguageConversionError::NoTokenizer { path: folder.to_owned(), expected });
     };
     let count = finish(vocabulary, folder, config, file.as_ref(), options, metadata)?;
     if architecture == Architecture::Gemma3 && metadata.get("tokenizer.ggml.model") == Some(&"llama".into()) {
@@ -88,7 +88,7 @@ fn finish(
     file: Option<&TokenizerFile>,
     options: Option<Config>,
     metadata: &mut Metadata,
-) -> Result<usize, LanguageModelError> {
+) -> Result<usize, LanguageConversionError> {
     let count = vocabulary.tokens.len();
     // Only byte-level vocabularies accept special tokens beyond their end, as the reference does.
     let limit = (vocabulary.model != "gpt2").then_some(count);

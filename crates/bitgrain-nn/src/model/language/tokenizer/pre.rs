@@ -10,7 +10,7 @@ use super::bpe::Encoder;
 use super::file::TokenizerFile;
 use super::hashes::HASHES;
 use super::sha256::sha256;
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 use crate::network::embed::WordPiece;
 
 /// Text of llama.cpp's converter: whitespace, emoji, digits, scripts and contractions.
@@ -23,12 +23,12 @@ const GPT4O: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\
 const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// Returns the name of a byte-level tokenizer's pre-tokenizer.
-pub(super) fn detect(file: &TokenizerFile) -> Result<String, LanguageModelError> {
+pub(super) fn detect(file: &TokenizerFile) -> Result<String, LanguageConversionError> {
     let hash = Encoder::new(file).and_then(|encoder| encoder.encode(TEXT)).map(|ids| hash(&ids));
     if let Some(name) = hash.as_deref().and_then(name_of) {
         return Ok(name.to_owned());
     }
-    by_rule(file).map(str::to_owned).ok_or_else(|| LanguageModelError::PreTokenizer {
+    by_rule(file).map(str::to_owned).ok_or_else(|| LanguageConversionError::PreTokenizer {
         path: file.path.clone(),
         hash: hash.unwrap_or_else(|| "none".to_owned()),
     })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::TokenKind;
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 
 /// A piece of the vocabulary.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +20,9 @@ const SCORE: u64 = 2;
 const KIND: u64 = 3;
 
 /// Reads the pieces in order of their ids.
-pub(super) fn read(path: &Path) -> Result<Vec<Piece>, LanguageModelError> {
-    let bytes = std::fs::read(path).map_err(|source| LanguageModelError::Io { path: path.to_owned(), source })?;
-    let wrong = |reason: &str| LanguageModelError::Tokenizer { path: path.to_owned(), reason: reason.to_owned() };
+pub(super) fn read(path: &Path) -> Result<Vec<Piece>, LanguageConversionError> {
+    let bytes = std::fs::read(path).map_err(|source| LanguageConversionError::Io { path: path.to_owned(), source })?;
+    let wrong = |reason: &str| LanguageConversionError::Tokenizer { path: path.to_owned(), reason: reason.to_owned() };
     let pieces = parse(&bytes).ok_or_else(|| wrong("not a SentencePiece model, or a truncated one"))?;
     if pieces.is_empty() { Err(wrong("the SentencePiece model has no pieces")) } else { Ok(pieces) }
 }
@@ -73,7 +73,7 @@ enum Field<'a> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Returns the next field, or `None` inside at the end. The outer `None` is a damaged message.
+    /// Returns the next field, `Some(None)` at the end of the message, or `None` if the message is malformed.
     fn advance(&mut self) -> Option<Option<(u64, Field<'a>)>> {
         if self.0.is_empty() {
             return Some(None);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_read_and_cut_files_are_refused() {
+    fn pieces_are_read_and_truncated_files_are_rejected() {
         // {pieces: [{text: "<unk>", score: 0, type: 2}, {text: "ab", score: -1.5}]}, then an unknown field.
         let file = b"\x0a\x0e\x0a\x05<unk>\x15\0\0\0\0\x18\x02\x0a\x09\x0a\x02ab\x15\0\0\xc0\xbf\x30\x05";
         let pieces = parse(file).expect("well formed");

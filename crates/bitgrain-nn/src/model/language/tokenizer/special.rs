@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::file::TokenizerFile;
 use super::set;
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 use crate::model::language::config::{Config, read_json};
 
 /// Roles of special tokens in the order of the keys.
@@ -59,7 +59,7 @@ impl SpecialTokens {
         file: Option<&TokenizerFile>,
         options: Option<Config>,
         limit: Option<usize>,
-    ) -> Result<Self, LanguageModelError> {
+    ) -> Result<Self, LanguageConversionError> {
         let mut special = Self::default();
         let mut roles = ROLES.to_vec();
         let mut contents = Contents::default();
@@ -234,11 +234,11 @@ impl SpecialTokens {
     }
 
     /// Reads the chat templates: of `tokenizer_config.json`, or of the files next to it.
-    fn read_templates(&mut self, folder: &Path, options: &Config) -> Result<(), LanguageModelError> {
+    fn read_templates(&mut self, folder: &Path, options: &Config) -> Result<(), LanguageConversionError> {
         let text = |path: &Path| match std::fs::read_to_string(path) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(LanguageModelError::Io { path: path.to_owned(), source }),
+            Err(source) => Err(LanguageConversionError::Io { path: path.to_owned(), source }),
         };
         let own = match options.get("chat_template") {
             Some(own) => Some(own.clone()),

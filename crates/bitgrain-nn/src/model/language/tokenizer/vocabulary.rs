@@ -8,7 +8,7 @@ use bitgrain_formats::gguf::{Array, Metadata, Value};
 use super::file::{AddedToken, Pieces, TokenizerFile};
 use super::sentence_piece::{self, Piece};
 use super::{pre, set};
-use crate::model::language::LanguageModelError;
+use crate::model::language::LanguageConversionError;
 use crate::model::language::config::Config;
 
 /// Kind of a token, with llama.cpp's number.
@@ -72,7 +72,7 @@ impl Vocabulary {
         file: &TokenizerFile,
         options: Option<&Config>,
         config: &Config,
-    ) -> Result<Self, LanguageModelError> {
+    ) -> Result<Self, LanguageConversionError> {
         if file.model.r#type != "BPE" {
             let kind = &file.model.r#type;
             return Err(file.wrong(format!("unsupported tokenizer model `{kind}`; supported: BPE and WordPiece")));
@@ -86,7 +86,7 @@ impl Vocabulary {
             let (left, right) = merge.halves().ok_or_else(|| file.wrong("a merge without two halves".to_owned()))?;
             Ok(format!("{} {}", spelled(left), spelled(right)))
         });
-        let merges = merges.collect::<Result<_, LanguageModelError>>()?;
+        let merges = merges.collect::<Result<_, LanguageConversionError>>()?;
         Ok(Self { model: "gpt2", pre, tokens, kinds, scores: None, merges })
     }
 
@@ -96,7 +96,7 @@ impl Vocabulary {
         file: Option<&TokenizerFile>,
         options: Option<&Config>,
         config: &Config,
-    ) -> Result<Self, LanguageModelError> {
+    ) -> Result<Self, LanguageConversionError> {
         let table = match file {
             Some(file) if file.model.r#type == "WordPiece" || file.model.r#type.is_empty() => {
                 learned_and_added(file, options, config)?
@@ -126,7 +126,7 @@ impl Vocabulary {
         options: Option<&Config>,
         config: &Config,
         phi: bool,
-    ) -> Result<Self, LanguageModelError> {
+    ) -> Result<Self, LanguageConversionError> {
         let pieces = sentence_piece::read(path)?;
         let count = config.count(&["vocab_size"])?.map_or(pieces.len(), |count| count as usize);
         let mut table = Table::new(bounded(count, path)?);
@@ -159,7 +159,7 @@ impl Vocabulary {
         file: &TokenizerFile,
         options: Option<&Config>,
         config: &Config,
-    ) -> Result<Self, LanguageModelError> {
+    ) -> Result<Self, LanguageConversionError> {
         let mut table = learned_and_added(file, options, config)?;
         let mut ranks: HashMap<String, usize> = HashMap::with_capacity(file.model.merges.len());
         for (rank, merge) in file.model.merges.iter().enumerate() {
@@ -212,7 +212,7 @@ fn learned_and_added(
     file: &TokenizerFile,
     options: Option<&Config>,
     config: &Config,
-) -> Result<Table, LanguageModelError> {
+) -> Result<Table, LanguageConversionError> {
     let learned = file.learned()?;
     let others = added_tokens_decoder(options);
     let added = others.iter().chain(&file.added_tokens);
@@ -241,15 +241,15 @@ fn learned_and_added(
 }
 
 /// Reads `vocab.txt`, one token per line.
-fn lines(folder: &Path, config: &Config) -> Result<Table, LanguageModelError> {
+fn lines(folder: &Path, config: &Config) -> Result<Table, LanguageConversionError> {
     let path = folder.join("vocab.txt");
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let expected = "tokenizer.json or vocab.txt";
-            return Err(LanguageModelError::NoTokenizer { path: folder.to_owned(), expected });
+            return Err(LanguageConversionError::NoTokenizer { path: folder.to_owned(), expected });
         }
-        Err(source) => return Err(LanguageModelError::Io { path, source }),
+        Err(source) => return Err(LanguageConversionError::Io { path, source }),
     };
     let tokens: Vec<&str> = text.lines().map(str::trim_end).collect();
     let count = config.count(&["vocab_size"])?.map_or(tokens.len(), |count| count as usize);
@@ -265,12 +265,12 @@ fn lines(folder: &Path, config: &Config) -> Result<Table, LanguageModelError> {
     Ok(table)
 }
 
-fn bounded(count: usize, path: &Path) -> Result<usize, LanguageModelError> {
+fn bounded(count: usize, path: &Path) -> Result<usize, LanguageConversionError> {
     let reason = || format!("{count} tokens; the maximum is {MOST_TOKENS}");
     if count <= MOST_TOKENS {
         Ok(count)
     } else {
-        Err(LanguageModelError::Tokenizer { path: path.to_owned(), reason: reason() })
+        Err(LanguageConversionError::Tokenizer { path: path.to_owned(), reason: reason() })
     }
 }
 

@@ -1,6 +1,6 @@
-//! Conditions in f32 that every vector that may be a candidate fulfills, and few others.
+//! Conditions in f32 that every vector that may be a candidate meets, and few others.
 
-use bitgrain_kernels::search::RowBar;
+use bitgrain_kernels::search::RowCondition;
 
 use super::candidates::Thresholds;
 use super::metric::SearchMetric;
@@ -12,12 +12,12 @@ const MARGIN: f64 = 1e-5;
 /// Margin for a cosine, larger than the rounding errors of its interval.
 const COSINE_MARGIN: f64 = 1e-12;
 
-/// Fulfilled by every row.
-const ALL: RowBar =
-    RowBar { constant: f32::INFINITY, norm: 0.0, norm_square: 0.0, residual: 0.0, residual_square: 0.0 };
+/// Met by every row.
+const ALL: RowCondition =
+    RowCondition { constant: f32::INFINITY, norm: 0.0, norm_square: 0.0, residual: 0.0, residual_square: 0.0 };
 
-/// Fulfilled by hardly any row.
-const NONE: RowBar = RowBar { constant: f32::MIN / 2.0, ..ALL };
+/// Met by hardly any row.
+const NONE: RowCondition = RowCondition { constant: f32::MIN / 2.0, ..ALL };
 
 /// Error of a score of the first pass, in units of the query.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl ScoreError {
 }
 
 /// Returns the conditions for vectors whose decoded values may be among the best, and for those whose values as put may
-/// be. A vector with score `s`, norm `n` and residual `r` fulfills the second one if `s + error * n + shift` is not below
+/// be. A vector with score `s`, norm `n` and residual `r` meets the second one if `s + error * n + shift` is not below
 ///
 /// | metric | required | shift |
 /// |---|---|---|
@@ -46,12 +46,17 @@ impl ScoreError {
 /// | squared distance | (squared norm of the query + n^2 - (sqrt(-threshold) + r)^2) / 2 | 0 |
 ///
 /// The first one is the same with `r = 0`.
-pub(super) fn bars(metric: SearchMetric, query: &Query, error: ScoreError, thresholds: Thresholds) -> [RowBar; 2] {
-    [bar(metric, query, error, thresholds.decoded, false), bar(metric, query, error, thresholds.put, true)]
+pub(super) fn conditions(
+    metric: SearchMetric,
+    query: &Query,
+    error: ScoreError,
+    thresholds: Thresholds,
+) -> [RowCondition; 2] {
+    [condition(metric, query, error, thresholds.decoded, false), condition(metric, query, error, thresholds.put, true)]
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounded to f32; the margin covers it")]
-fn bar(metric: SearchMetric, query: &Query, error: ScoreError, threshold: f64, as_put: bool) -> RowBar {
+fn condition(metric: SearchMetric, query: &Query, error: ScoreError, threshold: f64, as_put: bool) -> RowCondition {
     let fixed = error.fixed + f64::from(f32::MIN_POSITIVE);
     let per_norm = error.per_norm * (1.0 + MARGIN);
     let norm = query.norm / query.unit;
@@ -72,7 +77,7 @@ fn bar(metric: SearchMetric, query: &Query, error: ScoreError, threshold: f64, a
             (constant, 0.0, -half * (1.0 - MARGIN), radius / query.unit, half)
         }
     };
-    RowBar {
+    RowCondition {
         constant: (constant + fixed) as f32,
         norm: (by_norm + per_norm) as f32,
         norm_square: norm_square as f32,
@@ -110,7 +115,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::cast_possible_truncation, reason = "made-up data")]
-    fn every_candidate_fulfills_a_condition_and_most_other_vectors_do_not() {
+    fn every_candidate_meets_a_condition_and_most_other_vectors_do_not() {
         let mut noise = Noise(3);
         let (mut candidates, mut others, mut excluded) = (0, 0, 0);
         for round in 0..60_000 {
@@ -145,15 +150,15 @@ mod tests {
                 3 => Thresholds { decoded: found.decoded * noise.signed(), put: found.high * noise.signed() },
                 _ => Thresholds { decoded: found.decoded.abs() * 2.0, put: found.high.abs() * 2.0 },
             };
-            let bars = bars(metric, &query, error, thresholds);
+            let conditions = conditions(metric, &query, error, thresholds);
             let mut mark = [0];
-            mark_rows(Backend::best(), &bars, &[score], &[norm], &[residual], &mut mark).expect("equal lengths");
+            mark_rows(Backend::best(), &conditions, &[score], &[norm], &[residual], &mut mark).expect("equal lengths");
             if thresholds.exclude(&found) {
                 others += 1;
                 excluded += usize::from(mark == [0]);
             } else {
                 candidates += 1;
-                assert_eq!(mark, [1], "{metric:?} {size:e} {found:?} {thresholds:?} {bars:?}");
+                assert_eq!(mark, [1], "{metric:?} {size:e} {found:?} {thresholds:?} {conditions:?}");
             }
         }
         assert!(candidates > 10_000 && excluded > 5_000, "{candidates} {others} {excluded}");
