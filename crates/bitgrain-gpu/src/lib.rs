@@ -5,6 +5,7 @@
 //! | [`Adapters`] | the graphics adapters of this machine |
 //! | [`Device`] | an open adapter |
 //! | [`DeviceMatrix`] | packed weights in the memory of a device, and products with them |
+//! | [`DeviceNetwork`] | a network whose weights and activations stay on a device |
 //!
 //! Kernels unpack codes in their inner loop and add up in f32. Results differ from those of the CPU by at most a bound, which
 //! [`DeviceMatrix::bound`] states.
@@ -13,10 +14,12 @@ mod adapter;
 mod device;
 mod error;
 mod kernel;
+mod network;
 mod pass;
 mod weights;
 
 pub use adapter::{AdapterChoice, AdapterKind, AdapterSummary, Adapters};
 pub use device::{Device, DeviceOptions, Traffic};
 pub use error::GpuError;
+pub use network::DeviceNetwork;
 pub use weights::DeviceMatrix;

@@ -4,7 +4,12 @@
 #![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes from random numbers")]
 
 mod adapter;
+mod networks;
 mod products;
+mod sentences;
+#[expect(dead_code, reason = "these tests use a part of it")]
+#[path = "../../../bitgrain-nn/tests/embedding/tiny.rs"]
+mod tiny;
 
 use std::sync::OnceLock;
 
