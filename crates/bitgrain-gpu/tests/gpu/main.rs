@@ -4,6 +4,7 @@
 #![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes from random numbers")]
 
 mod adapter;
+mod histograms;
 mod networks;
 mod products;
 mod sentences;
