@@ -5,7 +5,7 @@ use bitgrain_nn::network::weights::Active;
 use bitgrain_nn::network::{Network, Parameter};
 
 use super::kernels::{Elementwise, Heads};
-use super::step::{Attention, Linear, Rotation, Step};
+use super::step::{Attention, Linear, Rotation, Step, SwiGlu};
 use crate::pass::Values;
 use crate::weights::ANY;
 use crate::{Device, DeviceMatrix, GpuError};
@@ -59,11 +59,11 @@ impl Builder<'_> {
             Layer::RmsNorm(norm) => {
                 Step::Norm { weight: self.vector(&path, "weight")?, bias: None, epsilon: norm.epsilon }
             }
-            Layer::Swiglu(_) => Step::SwiGlu {
+            Layer::Swiglu(_) => Step::SwiGlu(Box::new(SwiGlu {
                 gate: self.linear(&path, "gate.", false)?,
                 up: self.linear(&path, "up.", false)?,
                 down: self.linear(&path, "down.", false)?,
-            },
+            })),
             Layer::Activation(activation) => Step::Activation(Elementwise::Activation(activation.function)),
             Layer::Softmax {} => Step::Softmax,
             Layer::Flatten {} => Step::Flatten,

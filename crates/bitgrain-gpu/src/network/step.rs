@@ -18,7 +18,7 @@ pub(super) enum Step {
     Positions { positions: DeviceMatrix, types: Option<DeviceMatrix>, path: String },
     Attention(Box<Attention>),
     Norm { weight: Values, bias: Option<Values>, epsilon: f32 },
-    SwiGlu { gate: Linear, up: Linear, down: Linear },
+    SwiGlu(Box<SwiGlu>),
     Activation(Elementwise),
     Softmax,
     Flatten,
@@ -40,6 +40,14 @@ impl Linear {
     fn apply(&self, pass: &mut Pass<'_>, x: &Values) -> Result<Values, GpuError> {
         self.weight.record_product(pass, x, self.bias.as_ref(), self.range)
     }
+}
+
+/// Gated feed-forward block.
+#[derive(Debug)]
+pub(super) struct SwiGlu {
+    pub(super) gate: Linear,
+    pub(super) up: Linear,
+    pub(super) down: Linear,
 }
 
 /// Multi-head attention.
@@ -138,7 +146,8 @@ impl Step {
                 let y = norm(pass, &flow.values, weight, bias.as_ref(), *epsilon)?;
                 Ok(flow.with_values(pass, y))
             }
-            Self::SwiGlu { gate, up, down } => {
+            Self::SwiGlu(block) => {
+                let SwiGlu { gate, up, down } = &**block;
                 let (left, right) = (gate.apply(pass, &flow.values)?, up.apply(pass, &flow.values)?);
                 let between = elementwise(pass, Elementwise::Gate, &left, Some(&right))?;
                 pass.recycle(left);
