@@ -32,7 +32,6 @@ impl FromStr for DeviceChoice {
 
 /// A graphics adapter, for `bitgrain info`.
 #[derive(Debug, Serialize)]
-#[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "adapters are listed with GPU support only"))]
 pub(crate) struct AdapterRow {
     index: usize,
     name: String,

@@ -8,6 +8,7 @@ use bitgrain_gpu::{DeviceNetwork, GpuError};
 use bitgrain_nn::network::layer::{
     Activation, ActivationFunction, Attention, Layer, Pairs, Pool, Pooling, Positions, Rope, SequenceOutput,
 };
+use bitgrain_nn::network::observe::{Observer, observe};
 use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
 
 use crate::{device, noise, open};
@@ -212,4 +213,23 @@ fn a_batch_beyond_the_largest_array_is_an_error_that_names_both_sizes() {
     assert!(on_device.forward(&batch(10, &[8])).is_ok());
     let error = on_device.forward(&batch(11, &[8])).expect_err("4,400 bytes of outputs");
     assert!(matches!(error, GpuError::TooLarge { bytes: 4400, limit: 4096, .. }), "{error}");
+}
+
+#[test]
+fn observed_ranges_clamp_the_inputs_of_quantized_weights() {
+    let mut network =
+        Network::new(Shape::new(&[16]), vec![Layer::dense(40), Layer::dense(8)], 1).expect("layers that fit");
+    // The CPU does not round activations for this format.
+    network.morph(DType::Int16).expect("finite weights");
+    let usual = batch(20, &[16]);
+    let large = InputBatch::new(usual.values().iter().map(|x| 5.0 * x).collect(), &[16]).expect("whole samples");
+    let free = network.forward(&large).expect("finite");
+    let seen = observe(&network, &[usual], Observer::MinMax).expect("one batch");
+    seen.apply_ranges(&mut network).expect("the same network");
+    let wanted = network.forward(&large).expect("finite");
+    assert!(wanted != free, "the ranges clamp inputs");
+    let found = DeviceNetwork::upload(device(), &network).and_then(|network| network.forward(&large)).expect("finite");
+    for (found, wanted) in found.values().iter().zip(wanted.values()) {
+        assert!((found - wanted).abs() < 1e-5, "{found}, expected {wanted}");
+    }
 }
