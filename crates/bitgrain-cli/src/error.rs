@@ -59,6 +59,16 @@ pub(crate) enum CliError {
         /// The name.
         name: String,
     },
+    /// An unknown device.
+    #[error("unknown device `{name}`; use cpu, gpu, or gpu:ADAPTER with an adapter from `bitgrain info`")]
+    UnknownDevice {
+        /// The name.
+        name: String,
+    },
+    /// A graphics adapter could not be opened or used.
+    #[cfg(feature = "gpu")]
+    #[error("{0}")]
+    Gpu(#[from] bitgrain::gpu::GpuError),
     /// A model file could not be read, converted or compared.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelFileError),

@@ -11,6 +11,7 @@ compile_error!(
 
 mod boost;
 mod cmd;
+mod device;
 mod error;
 mod interrupt;
 mod number;

@@ -9,10 +9,11 @@
 //! | [`store`] | tensor store: tiers, frames, reconstruction, crash safety |
 //! | [`nn`] | model weights: open, inspect, quantize, compare; networks that run on them |
 //! | [`kernels`] | slice primitives for all instruction sets of the CPU |
+//! | `gpu` | packed weights, networks and histograms on GPUs |
 //!
 //! `gbdt`, `nn` and `store` are features, all on by default, and so is `csv`, which adds CSV and libsvm files to `gbdt`.
 //! `parquet` reads Parquet files without zstd, and `table` adds zstd and Parquet output; both are off because their
-//! dependency is slow to build. With `default-features = false`, only the codec, the kernels and the containers are built:
+//! dependency is slow to build. `gpu` runs networks on GPUs and is off for the same reason. With `default-features = false`, only the codec, the kernels and the containers are built:
 //! enough to encode tensors.
 //!
 //! ```
@@ -32,6 +33,8 @@ pub use {bitgrain_codec as codec, bitgrain_files as files, bitgrain_formats as f
 
 #[cfg(feature = "gbdt")]
 pub use bitgrain_gbdt as gbdt;
+#[cfg(feature = "gpu")]
+pub use bitgrain_gpu as gpu;
 #[cfg(feature = "nn")]
 pub use bitgrain_nn as nn;
 #[cfg(feature = "store")]

@@ -23,8 +23,8 @@ const FULL: [&str; 2] = ["--features", "bitgrain-cli/full"];
 /// Property tests draw the same cases in every run. Set PROPTEST_RNG_SEED to draw others.
 ///
 /// With `--platforms`, only the tests on other platforms run: AArch64 and s390x under QEMU, WebAssembly in Node, the npm
-/// package in Node and the playground in Chromium. As root
-/// on Debian, missing compilers and emulators are installed; a platform without them is skipped with a message.
+/// package in Node, the playground in Chromium, and kernels for GPUs on a software adapter. As root
+/// on Debian, missing compilers, emulators and drivers are installed; a platform without them is skipped with a message.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Suites to run [default: all]
@@ -66,8 +66,10 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
         None
     };
     if args.wants(Suite::Rust) {
-        // The Python package is tested in Python.
-        let tests = Step::cargo().args(["test", "--workspace", "--exclude", "bitgrain-python", "--locked"]);
+        // The Python package is tested in Python. The kernels for GPUs need a driver and minutes to compile: they are a
+        // platform.
+        let excluded = ["--exclude", "bitgrain-python", "--exclude", "bitgrain-gpu"];
+        let tests = Step::cargo().args(["test", "--workspace", "--locked"]).args(excluded);
         tests.args(FULL).with_fixed_cases().run()?;
     }
     if let Some((python, oracles)) = python {

@@ -1,8 +1,10 @@
-//! Tests on other platforms: AArch64 and s390x under QEMU, WebAssembly in Node, the npm package in Node and Chromium.
+//! Tests on other platforms: AArch64 and s390x under QEMU, WebAssembly in Node, the npm package in Node and Chromium, kernels
+//! for GPUs on a software adapter.
 //!
 //! A platform needs a compiler with its standard library, a linker and an emulator. Missing parts are installed from
 //! Debian's packages where this process may do so; otherwise the platform is skipped with a message.
 
+mod gpu;
 mod packages;
 mod platform;
 mod toolchain;
@@ -34,6 +36,10 @@ pub(crate) fn test(out: &mut impl Write) -> Result<(), TaskError> {
         });
     }
     lines.extend(package()?);
+    lines.push(match gpu::test()? {
+        Outcome::Passed => format!("gpu: passed ({})", gpu::CONTENTS),
+        Outcome::Skipped(reason) => format!("gpu: skipped; {reason}"),
+    });
     for line in lines {
         writeln!(out, "{line}")?;
     }
@@ -58,7 +64,7 @@ fn package() -> Result<[String; 2], TaskError> {
 
 /// Returns the sentence that ends a run without these platforms.
 pub(crate) fn not_tested() -> String {
-    let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.name).chain(["npm", "browser"]).collect();
+    let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.name).chain(["npm", "browser", "gpu"]).collect();
     format!("not tested on {}; `cargo xtask test --platforms` adds them", names.join(", "))
 }
 
@@ -70,7 +76,9 @@ mod tests {
     fn a_run_without_platforms_names_each_of_them_and_the_option() {
         let sentence = not_tested();
         assert!(
-            ["aarch64", "wasm32", "s390x", "npm", "browser", "--platforms"].iter().all(|word| sentence.contains(word)),
+            ["aarch64", "wasm32", "s390x", "npm", "browser", "gpu", "--platforms"]
+                .iter()
+                .all(|word| sentence.contains(word)),
             "{sentence}"
         );
     }

@@ -35,6 +35,7 @@ The crate [`bitgrain`](rust/bitgrain/index.html) re-exports the crates below; ad
 | [`bitgrain-gbdt`](rust/bitgrain_gbdt/index.html) | gradient-boosted trees |
 | [`bitgrain-nn`](rust/bitgrain_nn/index.html) | model weights and networks |
 | [`bitgrain-store`](rust/bitgrain_store/index.html) | the tensor store |
+| [`bitgrain-gpu`](rust/bitgrain_gpu/index.html) | networks and histograms on GPUs |
 | [`bitgrain-files`](rust/bitgrain_files/index.html) | mapped files and atomic writes |
 | [`bitgrain-formats`](rust/bitgrain_formats/index.html) | file formats |
 | [`bitgrain-codec`](rust/bitgrain_codec/index.html) | blocks, weight dtypes, error bounds |

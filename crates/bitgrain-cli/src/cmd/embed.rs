@@ -12,6 +12,7 @@ use bitgrain::nn::network::embed::{SentenceEncoder, nearest_neighbor, save_npy};
 use serde::Serialize;
 
 use super::predict::{check_output_path, ensure_not_input};
+use crate::device::DeviceChoice;
 use crate::error::CliError;
 use crate::printable::shortened;
 use crate::progress::RoundBar;
@@ -42,11 +43,15 @@ pub(crate) struct Args {
     /// lists the formats.
     #[arg(long, value_name = "FORMAT", default_value = "float32", value_parser = format)]
     to: WeightFormat,
+    /// Device that runs the model: cpu, gpu, or gpu:ADAPTER with an index or a part of a name from `bitgrain info`. A GPU
+    /// does not round activations, so vectors differ from the CPU's by that rounding.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceChoice,
     /// Output file for the vectors: .npy, one row per sentence.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Print the token ids of each sentence, one line per sentence, instead of embedding it.
-    #[arg(long, conflicts_with_all = ["output", "json", "to"])]
+    #[arg(long, conflicts_with_all = ["output", "json", "to", "device"])]
     tokens: bool,
     /// Number of threads [default: all cores]; the vectors do not depend on it.
     #[arg(long, value_name = "N")]
@@ -143,12 +148,13 @@ fn embed(args: &Args, sentences: &[String]) -> Result<(Embedded, Vec<Vec<f32>>),
         // The format does not change again, so the f32 weights need not stay in memory.
         encoder.freeze()?;
     }
+    let runner = args.device.open(encoder.network())?;
     let bar = RoundBar::of("embedding", "sentences");
     let start = Instant::now();
     let mut vectors = Vec::with_capacity(sentences.len());
     for some in sentences.chunks(STEP) {
         bar.at(vectors.len(), sentences.len(), "");
-        vectors.extend(encoder.embed(some)?);
+        vectors.extend(runner.embed(&encoder, some)?);
     }
     bar.finish();
     let seconds = start.elapsed().as_secs_f64();

@@ -1,13 +1,14 @@
-//! `bitgrain info`: version and instruction sets.
+//! `bitgrain info`: version, instruction sets, graphics adapters.
 
 use std::io::Write;
 
 use bitgrain::kernels::Backend;
 use serde_json::json;
 
+use crate::device;
 use crate::error::CliError;
 
-/// Show the version and the instruction sets in use.
+/// Show the version, the instruction sets in use, and the graphics adapters if GPU support is included.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain info
@@ -23,11 +24,21 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let backends: Vec<&str> = Backend::available().iter().map(|b| b.name()).collect();
     let best = Backend::best().name();
     if args.json {
-        let report = json!({ "version": version, "backends": backends, "best": best });
+        let report = json!({ "version": version, "backends": backends, "best": best, "adapters": device::adapters() });
         writeln!(out, "{report:#}")?;
     } else {
         writeln!(out, "bitgrain {version}")?;
         writeln!(out, "backends on this CPU: {} (using {best})", backends.join(", "))?;
+        match device::adapters() {
+            None => writeln!(out, "graphics adapters: not included in this build; add the feature `gpu`")?,
+            Some(adapters) if adapters.is_empty() => writeln!(out, "graphics adapters: none")?,
+            Some(adapters) => {
+                writeln!(out, "graphics adapters:")?;
+                for adapter in adapters {
+                    writeln!(out, "  {}", adapter.shown)?;
+                }
+            }
+        }
     }
     Ok(())
 }

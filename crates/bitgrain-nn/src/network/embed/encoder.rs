@@ -8,7 +8,7 @@ use super::config::Config;
 use super::{EmbedError, WordPiece, bert};
 use crate::ModelFile;
 use crate::network::observe::{Observer, observe, observe_products};
-use crate::network::{InputBatch, Network};
+use crate::network::{InputBatch, Network, NetworkError};
 
 /// Number of sentences per forward pass.
 const TOGETHER: usize = 32;
@@ -99,10 +99,28 @@ impl SentenceEncoder {
     /// # Errors
     /// Returns [`EmbedError::Network`] if values overflow.
     pub fn embed<T: AsRef<str>>(&self, sentences: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.embed_with(sentences, |batch| Ok(self.network.forward(batch)?))
+    }
+
+    /// Like [`embed`](Self::embed), with another forward pass: `forward` computes the outputs of
+    /// [`network`](Self::network), for example on a graphics device.
+    ///
+    /// # Errors
+    /// Returns the errors of `forward`, and [`EmbedError::Network`] if it returns outputs of another shape.
+    pub fn embed_with<T: AsRef<str>, E: From<EmbedError>>(
+        &self,
+        sentences: &[T],
+        mut forward: impl FnMut(&InputBatch) -> Result<InputBatch, E>,
+    ) -> Result<Vec<Vec<f32>>, E> {
         let (tokens, order) = self.ordered(sentences);
         let mut vectors = vec![Vec::new(); sentences.len()];
         for some in order.chunks(TOGETHER) {
-            let out = self.network.forward(&self.batch(&tokens, some)?)?;
+            let out = forward(&self.batch(&tokens, some)?)?;
+            let (wanted, found) = (some.len() * self.dims(), out.values().len());
+            if wanted != found {
+                let what = "number of outputs must be";
+                return Err(EmbedError::from(NetworkError::Targets { what, wanted, found }).into());
+            }
             for (at, vector) in some.iter().zip(out.values().chunks_exact(self.dims())) {
                 vectors[*at] = unit(vector);
             }

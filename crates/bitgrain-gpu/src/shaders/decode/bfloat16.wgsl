@@ -1,0 +1,8 @@
+fn run(row: u32, start: u32) {
+    let at = row * p.row_bytes + 2u * start;
+    for (var i = 0u; i < 4u; i++) {
+        let pair = word_at(at + 4u * i);
+        w[2u * i] = bitcast<f32>(pair << 16u);
+        w[2u * i + 1u] = bitcast<f32>(pair & 0xffff0000u);
+    }
+}
