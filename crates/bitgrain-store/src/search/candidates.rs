@@ -2,6 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::metric::Goodness;
 use super::table::VectorRef;
@@ -130,6 +131,44 @@ impl Thresholds {
     }
 }
 
+/// The largest thresholds of all threads that scan for one query, so that each thread excludes as many vectors as if it had
+/// scored those of the others. They are never above the final thresholds, so the candidates do not depend on timing.
+#[derive(Debug)]
+pub(super) struct SharedThresholds {
+    decoded: AtomicU64,
+    put: AtomicU64,
+}
+
+impl SharedThresholds {
+    /// Creates thresholds that exclude no vector.
+    pub(super) fn new() -> Self {
+        let lowest = || AtomicU64::new(ordered(f64::NEG_INFINITY));
+        Self { decoded: lowest(), put: lowest() }
+    }
+
+    /// Raises them to those of one thread, and returns the larger ones.
+    pub(super) fn raise(&self, own: Thresholds) -> Thresholds {
+        let larger = |shared: &AtomicU64, own: f64| {
+            let known = shared.load(Relaxed);
+            // Most calls raise nothing, and a load leaves the line in the caches of all cores.
+            let known = if ordered(own) > known { shared.fetch_max(ordered(own), Relaxed) } else { known };
+            own.max(number(known))
+        };
+        Thresholds { decoded: larger(&self.decoded, own.decoded), put: larger(&self.put, own.put) }
+    }
+}
+
+/// Maps a number other than NaN to an integer, in the same order.
+fn ordered(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+/// Inverse of [`ordered`].
+fn number(ordered: u64) -> f64 {
+    f64::from_bits(if ordered >> 63 == 1 { ordered ^ 1 << 63 } else { !ordered })
+}
+
 /// Candidates of one query.
 #[derive(Debug, Clone)]
 pub(super) struct Candidates {
@@ -193,5 +232,29 @@ impl Candidates {
         vectors.sort_unstable();
         vectors.dedup();
         (vectors, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_order_as_integers() {
+        let all = [f64::NEG_INFINITY, -1e300, -1.5, -1e-310, -0.0, 0.0, 1e-310, 2.0, f64::INFINITY];
+        assert!(all.windows(2).all(|pair| ordered(pair[0]) < ordered(pair[1])));
+        assert!(all.iter().all(|&value| number(ordered(value)).to_bits() == value.to_bits()));
+    }
+
+    #[test]
+    fn shared_thresholds_are_the_largest_of_all_threads() {
+        let shared = SharedThresholds::new();
+        let own = |decoded, put| Thresholds { decoded, put };
+        let first = shared.raise(own(-3.0, f64::NEG_INFINITY));
+        assert_eq!((first.decoded, first.put), (-3.0, f64::NEG_INFINITY));
+        let second = shared.raise(own(-5.0, 2.0));
+        assert_eq!((second.decoded, second.put), (-3.0, 2.0));
+        let third = shared.raise(own(1.0, 1.0));
+        assert_eq!((third.decoded, third.put), (1.0, 2.0));
     }
 }

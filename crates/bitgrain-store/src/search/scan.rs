@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bitgrain_kernels::search::{MAX_PLANES, RowLayout, RowQuery};
 use rayon::prelude::*;
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, SharedThresholds};
 use super::metric::SearchMetric;
 use super::query::{Planes, Query};
 use super::table::{SegmentTable, VectorRef};
@@ -145,6 +145,8 @@ pub(super) struct Scan<'a> {
     pub(super) limits: Limits,
     pub(super) columns: usize,
     pub(super) laid: Vec<(RowLayout, Vec<Laid<'a>>)>,
+    /// Of each query.
+    pub(super) thresholds: Vec<SharedThresholds>,
 }
 
 impl<'a> Scan<'a> {
@@ -174,7 +176,8 @@ impl<'a> Scan<'a> {
         for (layout, planes) in prepared {
             laid.push((*layout, planes.iter_mut().map(Laid::new).collect::<Result<_, _>>()?));
         }
-        Ok(Self { tables, selected, queries, limits, columns, laid })
+        let thresholds = queries.iter().map(|_| SharedThresholds::new()).collect();
+        Ok(Self { tables, selected, queries, limits, columns, laid, thresholds })
     }
 }
 

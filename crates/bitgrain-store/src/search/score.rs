@@ -106,7 +106,8 @@ impl Scan<'_> {
         let mut marks = [0; CHUNK];
         let parts = scores.chunks(CHUNK).zip(vectors.norms.chunks(CHUNK)).zip(vectors.residuals.chunks(CHUNK));
         for (start, ((scores, norms), residuals)) in (0..).step_by(CHUNK).zip(parts) {
-            let conditions = conditions(self.limits.metric, &self.queries[query], error, found.thresholds());
+            let thresholds = self.thresholds[query].raise(found.thresholds());
+            let conditions = conditions(self.limits.metric, &self.queries[query], error, thresholds);
             let (used, unused) = marks.split_at_mut(scores.len());
             mark_rows(Backend::best(), &conditions, scores, norms, residuals, used).map_err(kernel_error)?;
             unused.fill(0);
