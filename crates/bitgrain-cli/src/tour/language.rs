@@ -1,4 +1,4 @@
-//! Chapter "language": a small language model in several formats, and what each costs in predictions.
+//! Chapter "language": a small language model in several formats, and the effect of each on its predictions.
 
 mod model;
 
@@ -19,7 +19,7 @@ use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter = Chapter {
     name: "language",
-    title: "Language models: a small model in GGUF, and what each format costs in predictions",
+    title: "Language models: a small model in GGUF, and the effect of each format on its predictions",
     run,
 };
 

@@ -1,4 +1,4 @@
-//! Chapter "search": the same embeddings at every precision, searched on their codes.
+//! Chapter "search": nearest neighbors among the same embeddings, stored at every precision.
 
 use std::time::Instant;
 
@@ -12,8 +12,11 @@ use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::table::Table;
 
-pub(crate) const CHAPTER: Chapter =
-    Chapter { name: "search", title: "Search: 2,000 embeddings on their codes, with proven answers", run };
+pub(crate) const CHAPTER: Chapter = Chapter {
+    name: "search",
+    title: "Search: nearest neighbors among 2,000 stored embeddings, with proven answers",
+    run,
+};
 
 const EMBEDDINGS: usize = 2000;
 const DIMENSIONS: usize = 384;
@@ -98,7 +101,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
 
 impl Report for Search {
     fn blocks(&self) -> Vec<Block> {
-        let head = ["tier", "bytes per vector", "recall@10", "proven of 10", "outside", "ms per query"];
+        let head = ["tier", "bytes per vector", "recall@10", "proven of 10", "outside interval", "ms per query"];
         let mut table = Table::new(&head, 1);
         for row in &self.tiers {
             let [recall, certified, time] = [row.recall, row.certified, row.milliseconds_per_query].map(digits);
@@ -107,9 +110,9 @@ impl Report for Search {
         }
         vec![
             Block::text(format!(
-                "{} queries for the {K} largest inner products among {} embeddings of {} values. The scan reads the codes in \
-                 place. Every answer has an interval that contains its true score; an answer is proven if no interval of \
-                 another vector allows a better one.",
+                "{} queries for the {K} largest inner products among {} embeddings of {} values. The scan reads the stored \
+                 codes. Every answer has an interval that contains its true score; an answer is proven if fewer than {K} \
+                 other vectors can have a better one.",
                 self.queries, self.embeddings, self.dimensions
             )),
             Block::Table(table),
