@@ -124,9 +124,12 @@ fn poke(folder: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
     fs::write(path, bytes).expect("writable");
 }
 
+/// A change of the bytes of an array.
+type Change = fn(&mut [u8]);
+
 #[test]
 fn values_out_of_range_are_named() {
-    let cases: [(&str, &str, fn(&mut [u8]), &str); 8] = [
+    let cases: [(&str, &str, Change, &str); 8] = [
         ("gptq_4bit_order", "layer.g_idx", |bytes| bytes[0] = 4, "group 4 of column 0 is not below 4"),
         ("gptq_4bit_order", "layer.g_idx", |bytes| bytes[4..8].fill(0xFF), "of column 1 is not below 4"),
         ("gptq_4bit", "layer.scales", |bytes| bytes[1] = 0x7C, "scales must be finite"),
