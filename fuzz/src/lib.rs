@@ -6,6 +6,7 @@ pub mod decode_blocks;
 pub mod decode_tensor;
 mod folder;
 pub mod parse_bins;
+pub mod parse_checkpoint;
 pub mod parse_encoder;
 pub mod parse_gguf;
 pub mod parse_importance;
@@ -32,6 +33,7 @@ pub const TARGETS: &[(&str, Run)] = &[
     ("decode_blocks", decode_blocks::run),
     ("decode_tensor", decode_tensor::run),
     ("parse_bins", parse_bins::run),
+    ("parse_checkpoint", parse_checkpoint::run),
     ("parse_encoder", parse_encoder::run),
     ("parse_gguf", parse_gguf::run),
     ("parse_importance", parse_importance::run),

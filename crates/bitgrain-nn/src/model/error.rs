@@ -8,6 +8,7 @@ use bitgrain_formats::WriteError;
 use bitgrain_formats::gguf::GgufError;
 use bitgrain_formats::npy::NpyError;
 use bitgrain_formats::npz::NpzError;
+use bitgrain_formats::onnx::OnnxError;
 use bitgrain_formats::safetensors::SafetensorsError;
 
 use super::language::LanguageConversionError;
@@ -26,7 +27,7 @@ pub enum ModelFileError {
         source: io::Error,
     },
     /// A file in an unknown format.
-    #[error("{}: unknown model format; expected GGUF, safetensors, npy or npz", path.display())]
+    #[error("{}: unknown model format; expected GGUF, safetensors, npy, npz or ONNX (.onnx)", path.display())]
     NotAModel {
         /// Path of the file.
         path: PathBuf,
@@ -76,6 +77,31 @@ pub enum ModelFileError {
         path: PathBuf,
         /// The parser's error.
         source: NpzError,
+    },
+    /// Not a readable ONNX model.
+    #[error("{}: {source}", path.display())]
+    Onnx {
+        /// Path of the file.
+        path: PathBuf,
+        /// The parser's error.
+        source: OnnxError,
+    },
+    /// A tensor in a file beside an ONNX model that is shorter than the model says.
+    #[error(
+        "{}: tensor `{tensor}` needs {len} bytes at offset {offset}, but the file has {held}; download the file again",
+        path.display()
+    )]
+    External {
+        /// Path of the file.
+        path: PathBuf,
+        /// Name of the tensor.
+        tensor: String,
+        /// Offset of its first byte.
+        offset: u64,
+        /// Its size in bytes.
+        len: u64,
+        /// Size of the file.
+        held: u64,
     },
     /// The `bitgrain` metadata entry, which describes quantized weights, does not match the tensors.
     #[error("{}: invalid quantization note for `{tensor}`: {reason}", path.display())]

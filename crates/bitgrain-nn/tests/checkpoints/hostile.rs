@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use bitgrain_formats::safetensors::Header;
 use bitgrain_nn::model::CheckpointError;
 use bitgrain_nn::{ModelFile, ModelFileError};
 use serde_json::Value;
@@ -69,6 +70,10 @@ fn unknown_methods_and_schemes_are_named() {
         ("compressed_tensors_w4a16", "format", "marlin-24".into()),
         ("compressed_tensors_w4a16", "config_groups", 3.into()),
         ("modelopt_nvfp4", "quant_algo", "W4A8_AWQ".into()),
+        ("gptq_4bit", "checkpoint_format", "gptq_p".into()),
+        ("real_auto_round", "packing_format", "auto_round:marlin".into()),
+        ("real_auto_round", "act_bits", 8.into()),
+        ("real_auto_round", "bits", 9.into()),
     ] {
         let found = changed(case, |config| drop(config.insert(key.into(), value.clone())));
         assert!(matches!(found, CheckpointError::Scheme { .. }), "{case} {key} {value}: {found}");
@@ -93,11 +98,77 @@ fn contradictions_between_configuration_and_arrays_are_found() {
     let folder = copied("gptq_4bit");
     fs::write(folder.path().join("quantize_config.json"), r#"{"quant_method": "awq", "bits": 4, "group_size": 32}"#)
         .expect("writable");
-    assert!(matches!(error(folder.path()), CheckpointError::Contradiction { .. }));
+    let found = error(folder.path());
+    assert!(matches!(found, CheckpointError::Files { .. }), "{found}");
+    fs::write(folder.path().join("quantize_config.json"), r#"{"bits": 8, "group_size": 32}"#).expect("writable");
+    let found = error(folder.path()).to_string();
+    assert!(
+        found.contains("8 bits, groups of 32") && found.contains("4 bits") && found.contains("remove the file"),
+        "{found}"
+    );
+    fs::write(folder.path().join("quantize_config.json"), r#"{"bits": 4, "group_size": 32}"#).expect("writable");
+    assert!(ModelFile::open(folder.path()).is_ok());
     // A model that is not quantized, with a configuration that says it is.
     let folder = copied("awq");
     fs::copy(vectors().join("awq/expected.safetensors"), folder.path().join("model.safetensors")).expect("golden");
     assert!(matches!(error(folder.path()), CheckpointError::NothingPacked { .. }));
+}
+
+/// Changes the bytes of an array.
+fn poke(folder: &Path, array: &str, change: impl FnOnce(&mut [u8])) {
+    let path = folder.join("model.safetensors");
+    let mut bytes = fs::read(&path).expect("golden");
+    let header = Header::parse(&bytes).expect("golden");
+    let range = header.tensors.iter().find(|info| info.name == array).expect("there").range();
+    change(&mut bytes[range]);
+    fs::write(path, bytes).expect("writable");
+}
+
+/// A change of the bytes of an array.
+type Change = fn(&mut [u8]);
+
+#[test]
+fn values_out_of_range_are_named() {
+    let cases: [(&str, &str, Change, &str); 8] = [
+        ("gptq_4bit_order", "layer.g_idx", |bytes| bytes[0] = 4, "group 4 of column 0 is not below 4"),
+        ("gptq_4bit_order", "layer.g_idx", |bytes| bytes[4..8].fill(0xFF), "of column 1 is not below 4"),
+        ("gptq_4bit", "layer.scales", |bytes| bytes[1] = 0x7C, "scales must be finite"),
+        ("compressed_tensors_w4a16", "layer.weight_shape", |bytes| bytes[8..].fill(0x7F), "out of range"),
+        ("compressed_tensors_w4a16", "layer.weight_shape", |bytes| bytes[8] = 64, "contradicts `quantization_config`"),
+        ("compressed_tensors_mxfp4", "layer.weight_scale", |bytes| bytes[3] = 255, "scale 3 (0-based)"),
+        ("bitsandbytes_int8", "layer.weight_format", |bytes| bytes[0] = 2, "0 for rows"),
+        ("hqq_4bit_axis1", "layer.axis", |bytes| bytes[0] = 2, "axis 2, expected 0 or 1"),
+    ];
+    for (case, array, change, wanted) in cases {
+        let folder = copied(case);
+        poke(folder.path(), array, change);
+        let found = error(folder.path()).to_string();
+        assert!(found.contains(wanted), "{case} {array}: {found}");
+    }
+    // The state of a 4-bit matrix of bitsandbytes is JSON in an array.
+    for (from, to) in [(r#""blocksize": 64"#, r#""blocksize":  0"#), (r#""blocksize": 64"#, r#""blocksize": -1"#)] {
+        let folder = copied("bitsandbytes_nf4");
+        poke(folder.path(), "layer.weight.quant_state.bitsandbytes__nf4", |bytes| {
+            let at = bytes.windows(from.len()).position(|part| part == from.as_bytes()).expect("there");
+            bytes[at..][..to.len()].copy_from_slice(to.as_bytes());
+        });
+        assert!(matches!(error(folder.path()), CheckpointError::Value { .. }), "{to}");
+    }
+}
+
+#[test]
+fn truncated_files_are_refused() {
+    for case in
+        ["gptq_4bit", "awq", "compressed_tensors_nvfp4", "bitsandbytes_nf4_nested", "hqq_2bit_axis0", "fp8_block"]
+    {
+        let bytes = fs::read(vectors().join(case).join("model.safetensors")).expect("golden");
+        let folder = copied(case);
+        for len in (0..bytes.len()).step_by(bytes.len() / 40) {
+            fs::write(folder.path().join("model.safetensors"), &bytes[..len]).expect("writable");
+            let found = ModelFile::open(folder.path());
+            assert!(matches!(found, Err(ModelFileError::Safetensors { .. })), "{case} {len}: {found:?}");
+        }
+    }
 }
 
 #[test]

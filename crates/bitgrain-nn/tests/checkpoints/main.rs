@@ -3,6 +3,7 @@
 mod adapters;
 mod golden;
 mod hostile;
+mod mutations;
 mod schemes;
 
 use std::path::{Path, PathBuf};

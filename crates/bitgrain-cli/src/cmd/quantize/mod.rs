@@ -23,7 +23,7 @@ use crate::progress::Bar;
 use crate::size;
 use crate::threads::on_threads;
 
-/// Quantize a model from GGUF, safetensors (a file, an index of shards or a Hugging Face folder), npy or npz to GGUF or
+/// Quantize a model from GGUF, safetensors (a file, an index of shards or a Hugging Face folder), ONNX, npy or npz to GGUF or
 /// safetensors.
 ///
 /// Weight matrices are quantized. Integer tensors are kept, and so are vectors unless --keep names them. FORMAT is one

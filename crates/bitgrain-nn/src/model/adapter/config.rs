@@ -1,7 +1,7 @@
 //! `Config`: the `adapter_config.json` of a LoRA adapter.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fancy_regex::Regex;
 use serde_json::{Map, Value};
@@ -11,12 +11,13 @@ use super::AdapterError;
 /// Settings that determine the scale of updates.
 #[derive(Debug)]
 pub(super) struct Config {
-    pub(super) path: PathBuf,
     alpha: f64,
     /// Whether the scale is `alpha / sqrt(rank)` instead of `alpha / rank`.
     square_root: bool,
     /// Whether the model stores the matrices transposed.
     pub(super) transposed: bool,
+    /// Whether the adapter also stores the length of each row (DoRA).
+    pub(super) magnitudes: bool,
     /// Values of alpha for some modules, by name or pattern.
     alphas: Vec<(String, f64)>,
 }
@@ -34,7 +35,7 @@ impl Config {
         if kind.as_str() != Some("LORA") {
             return Err(unsupported("peft_type", kind));
         }
-        for key in ["use_dora", "use_qalora", "lora_bias"] {
+        for key in ["use_qalora", "lora_bias"] {
             if let Some(found @ Value::Bool(true)) = entries.get(key) {
                 return Err(unsupported(key, found));
             }
@@ -54,7 +55,12 @@ impl Config {
         let alphas = entries.get("alpha_pattern").and_then(Value::as_object);
         let alphas = alphas.into_iter().flatten().filter_map(|(name, alpha)| Some((name.clone(), number(alpha)?)));
         let (alphas, square_root, transposed) = (alphas.collect(), flag("use_rslora"), flag("fan_in_fan_out"));
-        Ok(Self { alpha, square_root, transposed, alphas, path })
+        let magnitudes = flag("use_dora");
+        if magnitudes && transposed {
+            // The length of a column is known only after the whole matrix was read.
+            return Err(unsupported("fan_in_fan_out", &Value::Bool(true)));
+        }
+        Ok(Self { alpha, square_root, transposed, magnitudes, alphas })
     }
 
     /// Returns the factor of a module's update of this rank.

@@ -47,6 +47,14 @@ pub enum AdapterError {
         /// Name of the module.
         module: String,
     },
+    /// Lengths of rows (DoRA) that cannot be applied.
+    #[error("adapter module `{module}`: {reason}; merge it with PEFT's merge_and_unload")]
+    Magnitudes {
+        /// Name of the module.
+        module: String,
+        /// The mismatch.
+        reason: &'static str,
+    },
     /// A factor that does not fit the matrix.
     #[error("tensor `{tensor}`: shape {found:?}, expected {expected}; use the model that the adapter was trained on")]
     Shape {

@@ -1,4 +1,4 @@
-//! `LowRank`: the update of a matrix, as the product of two factors.
+//! `LowRank`: the update of a matrix, as the product of two factors, with a new length of each row for DoRA.
 
 use super::config::Config;
 use super::{AdapterError, shape};
@@ -16,6 +16,8 @@ pub(crate) struct LowRank {
     right_by_rank: bool,
     rank: usize,
     scale: f32,
+    /// Length of each row after the update (DoRA).
+    magnitudes: Option<ModelTensor>,
 }
 
 impl LowRank {
@@ -44,7 +46,17 @@ impl LowRank {
         let scale = config.scale(module, small.into());
         let (left, right) = if transposed { (a, b) } else { (b, a) };
         let (left_by_rank, right_by_rank) = (transposed, !transposed);
-        Ok(Self { left, right, left_by_rank, right_by_rank, rank: small.into(), scale })
+        Ok(Self { left, right, left_by_rank, right_by_rank, rank: small.into(), scale, magnitudes: None })
+    }
+
+    /// Sets the lengths of the rows of a matrix that is not stored transposed.
+    pub(super) fn with_magnitudes(self, base: &ModelTensor, magnitudes: ModelTensor) -> Result<Self, AdapterError> {
+        let rows = base.rows();
+        if magnitudes.elements() == rows && magnitudes.storage.is_float() {
+            Ok(Self { magnitudes: Some(magnitudes), ..self })
+        } else {
+            Err(shape(&magnitudes, format!("[{rows}]")))
+        }
     }
 
     pub(crate) fn load(&self) -> Result<LowRankRows, ModelFileError> {
@@ -61,6 +73,7 @@ impl LowRank {
             right: by_rank(&self.right, self.right_by_rank, true)?,
             rank: self.rank,
             scale: self.scale,
+            magnitudes: self.magnitudes.as_ref().map(ModelTensor::values).transpose()?,
         })
     }
 }
@@ -76,11 +89,12 @@ pub(crate) struct LowRankRows {
     right: Vec<f32>,
     rank: usize,
     scale: f32,
+    magnitudes: Option<Vec<f32>>,
 }
 
 impl LowRankRows {
-    /// Adds the update to rows of `cols` values, from row `first`.
-    pub(crate) fn add(&self, first: usize, cols: usize, out: &mut [f32]) {
+    /// Adds the update to rows of `cols` values, from row `first`, and scales them to their new lengths.
+    pub(crate) fn apply(&self, first: usize, cols: usize, out: &mut [f32]) {
         let mut sum = vec![0.0_f32; cols];
         let factors = self.left.chunks_exact(self.rank).skip(first);
         for (factors, out) in factors.zip(out.chunks_exact_mut(cols.max(1))) {
@@ -90,5 +104,17 @@ impl LowRankRows {
             }
             out.iter_mut().zip(&sum).for_each(|(out, sum)| *out += sum * self.scale);
         }
+        let magnitudes = self.magnitudes.iter().flatten().skip(first);
+        magnitudes.zip(out.chunks_exact_mut(cols.max(1))).for_each(|(magnitude, row)| scale_to(row, *magnitude));
+    }
+}
+
+/// Scales a vector to a length. Zeros have no direction and stay zeros.
+#[expect(clippy::cast_possible_truncation, reason = "the factor of f32 values")]
+fn scale_to(row: &mut [f32], length: f32) {
+    let squares: f64 = row.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+    if squares > 0.0 {
+        let factor = (f64::from(length) / squares.sqrt()) as f32;
+        row.iter_mut().for_each(|x| *x *= factor);
     }
 }

@@ -21,16 +21,37 @@ const PREFIX: &str = "base_model.model.";
 /// Weights of an adapter.
 const WEIGHTS: &str = "adapter_model.safetensors";
 
-/// The two factors of an update.
+/// Part of an update.
+#[derive(Clone, Copy)]
+enum Part {
+    A,
+    B,
+    EmbeddingA,
+    EmbeddingB,
+    Magnitudes,
+}
+
+/// Endings of the names of parts.
+const ENDINGS: [(&str, Part); 5] = [
+    (".lora_A", Part::A),
+    (".lora_B", Part::B),
+    (".lora_embedding_A", Part::EmbeddingA),
+    (".lora_embedding_B", Part::EmbeddingB),
+    (".lora_magnitude_vector", Part::Magnitudes),
+];
+
+/// The two factors of an update, and the lengths of its rows.
 #[derive(Default)]
 struct Factors {
     a: Option<ModelTensor>,
     b: Option<ModelTensor>,
+    magnitudes: Option<ModelTensor>,
     embedding: bool,
 }
 
 /// Returns `model` with the adapter in `folder` merged: every matrix `W` with factors becomes `W + scale B A`, computed in
-/// f32 row by row, and tensors that the adapter holds completely replace those of the model.
+/// f32 row by row and, for DoRA, scaled to the length that the adapter holds for each row; tensors that the adapter holds
+/// completely replace those of the model.
 ///
 /// # Errors
 /// Returns [`ModelFileError::Adapter`] for an adapter of another kind, for one of another model, or if its files cannot be
@@ -48,25 +69,16 @@ pub fn merge(model: &ModelFile, folder: &Path) -> Result<ModelFile, ModelFileErr
         let name = name.replace(".default.", ".");
         let module =
             |ending: &str| name.strip_suffix(".weight").unwrap_or(&name).strip_suffix(ending).map(str::to_owned);
-        let slot = |module: String, factors: &mut BTreeMap<String, Factors>, second: bool, embedding: bool| {
+        let found = ENDINGS.into_iter().find_map(|(ending, part)| Some((module(ending)?, part)));
+        if let Some((module, part)) = found {
             let own = factors.entry(module).or_default();
-            own.embedding |= embedding;
-            *(if second { &mut own.b } else { &mut own.a }) = Some(tensor.clone());
-        };
-        if let Some(module) = module(".lora_A") {
-            slot(module, &mut factors, false, false);
-        } else if let Some(module) = module(".lora_B") {
-            slot(module, &mut factors, true, false);
-        } else if let Some(module) = module(".lora_embedding_A") {
-            slot(module, &mut factors, false, true);
-        } else if let Some(module) = module(".lora_embedding_B") {
-            slot(module, &mut factors, true, true);
-        } else if name.contains("lora_magnitude_vector") {
-            return Err(wrong(AdapterError::Unsupported {
-                path: config.path.clone(),
-                key: "use_dora",
-                found: "true".into(),
-            }));
+            own.embedding |= matches!(part, Part::EmbeddingA | Part::EmbeddingB);
+            let slot = match part {
+                Part::A | Part::EmbeddingA => &mut own.a,
+                Part::B | Part::EmbeddingB => &mut own.b,
+                Part::Magnitudes => &mut own.magnitudes,
+            };
+            *slot = Some(tensor.clone());
         } else {
             let known = model.tensor(&name).map_err(|_| unknown())?;
             if known.shape != tensor.shape {
@@ -79,13 +91,25 @@ pub fn merge(model: &ModelFile, folder: &Path) -> Result<ModelFile, ModelFileErr
         return Err(wrong(AdapterError::Empty { path: adapter.path().to_owned() }));
     }
     let mut updates = HashMap::new();
-    for (module, Factors { a, b, embedding }) in factors {
+    for (module, Factors { a, b, magnitudes, embedding }) in factors {
         let (Some(a), Some(b)) = (a, b) else { return Err(wrong(AdapterError::Unpaired { module })) };
         let name = format!("{module}.weight");
         let base = model.tensor(&name).map_err(|_| {
             wrong(AdapterError::UnknownTensor { path: adapter.path().to_owned(), tensor: a.name.clone() })
         })?;
         let update = LowRank::new(base, a, b, &config, &module, embedding).map_err(wrong)?;
+        let update = match (magnitudes, config.magnitudes) {
+            (None, false) => update,
+            (Some(magnitudes), true) if !embedding => update.with_magnitudes(base, magnitudes).map_err(wrong)?,
+            (found, _) => {
+                let reason = match found {
+                    Some(_) if embedding => "DoRA of an embedding is not supported",
+                    Some(_) => "it has a magnitude vector, but `use_dora` is not set",
+                    None => "`use_dora` is set, but the magnitude vector is missing",
+                };
+                return Err(wrong(AdapterError::Magnitudes { module, reason }));
+            }
+        };
         updates.insert(name, update);
     }
     let merged = |tensor: &ModelTensor| {

@@ -57,13 +57,18 @@ impl Arrays {
         self.packed += 1;
     }
 
+    /// Returns the tensors.
+    pub(super) fn into_tensors(self) -> Vec<ModelTensor> {
+        self.slots.into_iter().flatten().collect()
+    }
+
     /// Returns the tensors. Fails if none was packed.
     pub(super) fn finish(self, settings: &Settings) -> Result<Vec<ModelTensor>, CheckpointError> {
         if self.packed == 0 {
             let (path, method) = (settings.path().to_owned(), settings.name().to_owned());
             return Err(CheckpointError::NothingPacked { path, method });
         }
-        let left: Vec<ModelTensor> = self.slots.into_iter().flatten().collect();
+        let left = self.into_tensors();
         match first_packed(&left) {
             Some((array, method)) => Err(CheckpointError::Contradiction {
                 tensor: array.to_owned(),

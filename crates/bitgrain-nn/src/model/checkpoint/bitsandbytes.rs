@@ -41,7 +41,11 @@ pub(super) fn join(arrays: &mut Arrays) -> Result<(), CheckpointError> {
     for module in arrays.modules(".SCB") {
         let scales = arrays.need(&module, ".SCB", CODES)?;
         let codes = arrays.need(&module, CODES, CODES)?;
-        arrays.take(&module, ".weight_format");
+        if let Some(format) = arrays.take(&module, ".weight_format") {
+            check(&format, "U8, 0 for rows", |format| {
+                is_integer(format, DType::Uint8) && format.values().is_ok_and(|values| values == [0.0])
+            })?;
+        }
         let (rows, cols) = matrix(&codes, "I8 [outputs, inputs]")?;
         check(&codes, "I8 [outputs, inputs]", |codes| is_integer(codes, DType::Int8))?;
         check(&scales, &format!("floats [{rows}]"), |s| is_float(s) && s.shape == [rows])?;

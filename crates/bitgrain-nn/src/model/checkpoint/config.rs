@@ -23,7 +23,7 @@ pub(super) struct Settings {
 }
 
 /// A method with the settings that its layout depends on.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Method {
     Gptq(Gptq),
     Awq(Awq),
@@ -35,24 +35,40 @@ pub(super) enum Method {
     Hqq,
 }
 
+impl Method {
+    /// Returns the name of the method with the settings that its layout depends on.
+    fn describe(&self, name: &str) -> String {
+        let groups = |group: &Option<u64>| group.map_or("rows".to_owned(), |len| format!("groups of {len}"));
+        match self {
+            Self::Gptq(Gptq { bits, group, decremented }) => {
+                let version = if *decremented { "gptq" } else { "gptq_v2" };
+                format!("{name}, {bits} bits, {}, format {version}", groups(group))
+            }
+            Self::Awq(Awq { group }) => format!("{name}, {}", groups(group)),
+            Self::Float8(Float8 { block: Some((rows, cols)) }) => format!("{name}, blocks of {rows} by {cols}"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
 /// Settings of GPTQ.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Gptq {
     pub(super) bits: usize,
     /// `None` for one group per row.
     pub(super) group: Option<u64>,
-    /// 1 in the first version of the format, which stores zero points decremented.
-    pub(super) plus: f32,
+    /// Whether zero points are stored minus 1, as in the first version of the format.
+    pub(super) decremented: bool,
 }
 
 /// Settings of AWQ.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Awq {
     pub(super) group: Option<u64>,
 }
 
 /// Settings of FP8.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Float8 {
     /// Rows and columns of a block with one scale; `None` without blocks.
     pub(super) block: Option<(u64, u64)>,
@@ -109,11 +125,12 @@ impl Settings {
             };
             let (name, method) = reader.method()?;
             if let Some(first) = &found {
-                if std::mem::discriminant(&first.method) != std::mem::discriminant(&method) {
-                    return Err(CheckpointError::Contradiction {
-                        tensor: "*".to_owned(),
-                        found: format!("{name} in {}", reader.path.display()),
-                        expected: format!("{} in {}", first.name, first.path.display()),
+                if first.method != method {
+                    return Err(CheckpointError::Files {
+                        path: reader.path,
+                        first: first.path.clone(),
+                        found: method.describe(&name),
+                        expected: first.method.describe(&first.name),
                     });
                 }
                 continue;
@@ -171,14 +188,14 @@ impl Reader {
             "auto-round" | "auto_round" | "intel/auto-round" => {
                 let packing = self.text(&self.entries, "packing_format").unwrap_or_default();
                 match packing.as_str() {
-                    "auto_round:auto_gptq" | "auto_round:gptq" => Method::Gptq(self.gptq()?),
+                    "auto_round:auto_gptq" | "auto_round:gptq" => Method::Gptq(self.auto_round(true)?),
+                    "auto_round" | "auto_round:exllamav2" | "auto_round:gptqmodel" => {
+                        Method::Gptq(self.auto_round(false)?)
+                    }
                     "auto_round:auto_awq" | "auto_round:awq" => Method::Awq(self.awq()?),
                     _ => {
-                        return Err(self.scheme(
-                            "packing_format",
-                            &packing,
-                            "auto_round:auto_gptq or auto_round:auto_awq",
-                        ));
+                        let expected = "auto_round, auto_round:auto_gptq, auto_round:gptqmodel or auto_round:auto_awq";
+                        return Err(self.scheme("packing_format", &packing, expected));
                     }
                 }
             }
@@ -202,16 +219,29 @@ impl Reader {
     }
 
     fn gptq(&self) -> Result<Gptq, CheckpointError> {
-        let bits = self.need("bits")?;
-        let bits = bits.as_u64().and_then(|bits| usize::try_from(bits).ok()).filter(|bits| [2, 3, 4, 8].contains(bits));
-        let bits = bits.ok_or_else(|| self.scheme("bits", self.need_text("bits"), "2, 3, 4 or 8"))?;
+        // GPTQModel stores 5, 6 and 7 bits in planes.
+        let bits = self.bits(&[2, 3, 4, 8], "2, 3, 4 or 8")?;
         let format = self.text(&self.entries, "checkpoint_format").or_else(|| self.text(&self.entries, "format"));
-        let plus = match format.as_deref().unwrap_or("gptq") {
-            "gptq" => 1.0,
-            "gptq_v2" => 0.0,
+        let decremented = match format.as_deref().unwrap_or("gptq") {
+            "gptq" => true,
+            "gptq_v2" => false,
             other => return Err(self.scheme("checkpoint_format", other, "gptq or gptq_v2")),
         };
-        Ok(Gptq { bits, group: self.group_size()?, plus })
+        Ok(Gptq { bits, group: self.group_size()?, decremented })
+    }
+
+    /// Reads the settings of AutoRound's packing, which is the one of GPTQ for every width.
+    fn auto_round(&self, decremented: bool) -> Result<Gptq, CheckpointError> {
+        let bits = self.bits(&[2, 3, 4, 5, 6, 7, 8], "2 to 8")?;
+        match self.entries.get("act_bits").and_then(Value::as_u64) {
+            Some(act_bits) if act_bits <= 8 => Err(self.scheme("act_bits", act_bits.to_string(), "16")),
+            _ => Ok(Gptq { bits, group: self.group_size()?, decremented }),
+        }
+    }
+
+    fn bits(&self, known: &[usize], expected: &'static str) -> Result<usize, CheckpointError> {
+        let bits = self.need("bits")?.as_u64().and_then(|bits| usize::try_from(bits).ok());
+        bits.filter(|bits| known.contains(bits)).ok_or_else(|| self.scheme("bits", self.need_text("bits"), expected))
     }
 
     fn awq(&self) -> Result<Awq, CheckpointError> {

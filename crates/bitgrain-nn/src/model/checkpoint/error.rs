@@ -79,6 +79,18 @@ pub enum CheckpointError {
         /// The quantization method.
         method: String,
     },
+    /// Two files that describe different quantizations.
+    #[error("{}: {found} contradicts {}: {expected}; remove the file that does not describe the weights", path.display(), first.display())]
+    Files {
+        /// Path of the second configuration.
+        path: PathBuf,
+        /// Path of the first one.
+        first: PathBuf,
+        /// Settings in the second one.
+        found: String,
+        /// Settings in the first one.
+        expected: String,
+    },
     /// Arrays that contradict the configuration.
     #[error("tensor `{tensor}`: {found} contradicts `quantization_config`: {expected}")]
     Contradiction {

@@ -1,6 +1,7 @@
 //! FP8 with scales: `weight` in E4M3 and `weight_scale_inv` or `weight_scale`, per tensor, row or block.
 
 use bitgrain_codec::weight::DType;
+use bitgrain_formats::safetensors::Dtype;
 
 use super::CheckpointError;
 use super::arrays::{Arrays, check, is_float};
@@ -54,7 +55,7 @@ pub(super) fn join_one(
     let shape = [rows.div_ceil(height), cols.div_ceil(width)];
     check(&scales, &format!("floats {shape:?}"), |s| {
         let single = s.shape.iter().product::<u64>() == count && (count == 1 || s.shape.len() < 2 || s.shape == shape);
-        is_float(s) && single
+        (is_float(s) || is_e8m0(s)) && single
     })?;
     let [rows, cols, height, width] = sizes(&codes, [rows, cols, height, width])?;
     let suffix = match (height, width) {
@@ -67,7 +68,7 @@ pub(super) fn join_one(
         rows,
         cols,
         layout: Layout::Plain,
-        scales: Scales::Floats(scales),
+        scales: if is_e8m0(&scales) { Scales::Exponents(scales) } else { Scales::Floats(scales) },
         zeros: None,
         groups: Groups::Blocks { rows: height, cols: width },
         order: None,
@@ -80,6 +81,11 @@ pub(super) fn join_one(
 
 pub(super) fn is_e4m3(tensor: &ModelTensor) -> bool {
     tensor.storage == TensorEncoding::plain(DType::Fp8E4M3)
+}
+
+/// Returns whether an array holds powers of two as their exponents.
+pub(super) fn is_e8m0(tensor: &ModelTensor) -> bool {
+    tensor.storage == TensorEncoding::Opaque { name: Dtype::F8_E8M0.name() }
 }
 
 /// Converts sizes of an array that fit its bytes, and so also fit the address space unless they are absurd.

@@ -46,7 +46,7 @@ pub(super) fn join(arrays: &mut Arrays, settings: &Gptq) -> Result<(), Checkpoin
             cols,
             layout: Layout::WordsDown { bits },
             scales: Scales::Transposed(scales),
-            zeros: Some(Zeros::Words { words: zeros, bits, rows, plus: settings.plus }),
+            zeros: Some(Zeros::Words { words: zeros, bits, rows, decremented: settings.decremented }),
             groups,
             order,
             factor: 1.0,

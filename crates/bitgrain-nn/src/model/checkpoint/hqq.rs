@@ -35,6 +35,12 @@ const UNUSED: [&str; 12] = [
 pub(super) fn join(arrays: &mut Arrays) -> Result<(), CheckpointError> {
     for module in arrays.modules(CODES) {
         let codes = arrays.need(&module, CODES, CODES)?;
+        if [".scale_q", ".zero_q"].into_iter().any(|ending| arrays.has(&module, ending)) {
+            return Err(value(
+                &codes,
+                "quantized scales and zero points are not read; dequantize it with HQQ".to_owned(),
+            ));
+        }
         let scales = arrays.need(&module, ".scale", CODES)?;
         let zeros = arrays.need(&module, ".zero", CODES)?;
         let shape = integers(&arrays.need(&module, ".shape", CODES)?, 2)?;

@@ -21,6 +21,8 @@ pub(super) enum Layout {
     Awq,
     /// Two E2M1 floats per byte, low nibble first.
     E2m1,
+    /// Two integers per byte, low nibble first, in two's complement if signed (ONNX).
+    Nibbles { signed: bool },
     /// Two indices into a table per byte, high nibble first.
     Table(Box<[f32; 16]>),
     /// Codes in planes: element `e` of the flattened matrix is in item `e % stride`, and plane `e / stride` has the
@@ -37,7 +39,7 @@ impl Layout {
             Self::WordsAcross { bits, .. } => cols.checked_mul(*bits)?.div_ceil(32).checked_mul(rows)?.checked_mul(4),
             Self::WordsDown { bits } => cols.checked_mul(*bits)?.div_ceil(32).checked_mul(rows)?.checked_mul(4),
             Self::Awq => Some(rows.div_ceil(8).checked_mul(cols)?.checked_mul(4)?),
-            Self::E2m1 | Self::Table(_) => Some(values.div_ceil(2)),
+            Self::E2m1 | Self::Nibbles { .. } | Self::Table(_) => Some(values.div_ceil(2)),
             Self::Planes { bits: 3, stride } => stride.checked_mul(4),
             Self::Planes { stride, .. } => Some(*stride),
         }
@@ -96,6 +98,12 @@ impl Layout {
                     value(if high { byte >> 4 } else { byte & 15 })
                 });
             }
+            Self::Nibbles { signed } => nibbles(rows.start * cols, out, |at, high| {
+                let byte = bytes[at];
+                let code = if high { byte >> 4 } else { byte & 15 };
+                // Adding 8 to a two's complement code flips its sign bit.
+                if *signed { f32::from(code ^ 8) - 8.0 } else { f32::from(code) }
+            }),
             Self::Table(table) => nibbles(rows.start * cols, out, |at, second| {
                 let byte = bytes[at];
                 table[usize::from(if second { byte & 15 } else { byte >> 4 })]
@@ -211,6 +219,8 @@ mod tests {
     #[test]
     fn nibbles_and_planes_have_their_own_orders() {
         assert_eq!(decoded(&Layout::E2m1, &[0xF2], (1, 2)), [1.0, -6.0]);
+        assert_eq!(decoded(&Layout::Nibbles { signed: true }, &[0xF2, 0x08], (1, 3)), [2.0, -1.0, -8.0]);
+        assert_eq!(decoded(&Layout::Nibbles { signed: false }, &[0xF2, 0x08], (1, 3)), [2.0, 15.0, 8.0]);
         let table: [f32; 16] = std::array::from_fn(|i| u8::try_from(i).map_or(f32::NAN, f32::from));
         assert_eq!(decoded(&Layout::Table(table.into()), &[0x12, 0x34], (2, 2)), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(decoded(&Layout::Planes { bits: 4, stride: 2 }, &[0x12, 0x34], (1, 4)), [1.0, 3.0, 2.0, 4.0]);

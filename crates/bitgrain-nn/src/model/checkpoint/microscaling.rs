@@ -4,7 +4,7 @@ use bitgrain_codec::weight::DType;
 
 use super::CheckpointError;
 use super::arrays::{Arrays, check, is_integer, matrix};
-use super::float8::{is_e4m3, join_one, sizes};
+use super::float8::{is_e4m3, is_e8m0, join_one, sizes};
 use super::gptq::put;
 use super::groups::Groups;
 use super::layout::Layout;
@@ -86,7 +86,9 @@ pub(super) fn packed(
             Scales::Shared { each: scales, factor: array, inverse }
         }
         None => {
-            check(&scales, &format!("U8 {shape:?}"), |s| is_integer(s, DType::Uint8) && s.shape == shape)?;
+            check(&scales, &format!("U8 {shape:?}"), |s| {
+                (is_integer(s, DType::Uint8) || is_e8m0(s)) && s.shape == shape
+            })?;
             Scales::Exponents(scales)
         }
     };

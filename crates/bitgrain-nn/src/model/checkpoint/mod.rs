@@ -16,6 +16,7 @@ mod groups;
 mod hqq;
 mod layout;
 mod microscaling;
+mod onnx;
 mod packed;
 mod scales;
 mod zeros;
@@ -23,6 +24,7 @@ mod zeros;
 use std::path::Path;
 
 use arrays::Arrays;
+use bitgrain_formats::onnx::Operator;
 use config::{Method, Settings};
 pub use error::CheckpointError;
 pub(crate) use packed::{Packed, PackedRows};
@@ -32,6 +34,16 @@ use super::{ModelFileError, ModelTensor};
 /// Replaces the arrays of quantized weights by the weights, as the configuration next to `weights` describes them.
 pub(super) fn resolve(weights: &Path, tensors: Vec<ModelTensor>) -> Result<Vec<ModelTensor>, ModelFileError> {
     resolved(weights, tensors).map_err(|error| ModelFileError::Checkpoint(Box::new(error)))
+}
+
+/// Replaces the quantized weights of an ONNX model, which its operators describe.
+pub(super) fn resolve_onnx(
+    tensors: Vec<ModelTensor>,
+    operators: &[Operator],
+) -> Result<Vec<ModelTensor>, ModelFileError> {
+    let mut arrays = Arrays::new(tensors);
+    onnx::join(&mut arrays, operators).map_err(|error| ModelFileError::Checkpoint(Box::new(error)))?;
+    Ok(arrays.into_tensors())
 }
 
 fn resolved(weights: &Path, tensors: Vec<ModelTensor>) -> Result<Vec<ModelTensor>, CheckpointError> {

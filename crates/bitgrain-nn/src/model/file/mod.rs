@@ -8,6 +8,7 @@ mod memory;
 mod metadata;
 mod note;
 mod numpy;
+mod onnx;
 mod open;
 mod rows;
 mod safetensors;
@@ -16,7 +17,7 @@ mod tensor;
 mod typed;
 mod view;
 
-pub(crate) use bytes::Loaded;
+pub(crate) use bytes::{Bytes, Loaded};
 pub use encoding::TensorEncoding;
 pub(crate) use gguf::tensor_type;
 pub use metadata::ModelMetadata;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wildmatch::WildMatch;
 
-use super::{ModelMetadata, ModelTensor, folder, gguf, numpy, safetensors, split};
+use super::{ModelMetadata, ModelTensor, folder, gguf, numpy, onnx, safetensors, split};
 use crate::model::{ModelFileError, checkpoint};
 use bitgrain_files::MappedFile;
 
@@ -24,6 +24,8 @@ pub enum Container {
     Npy,
     /// NumPy's archive of several arrays.
     Npz,
+    /// ONNX: the constants of a graph. Read only.
+    Onnx,
 }
 
 impl Container {
@@ -35,6 +37,7 @@ impl Container {
             Self::Safetensors => "safetensors",
             Self::Npy => "npy",
             Self::Npz => "npz",
+            Self::Onnx => "ONNX",
         }
     }
 
@@ -94,7 +97,7 @@ impl ModelFile {
         Ok(Self { path: weights, container, ..Self::of(tensors, metadata) })
     }
 
-    /// Opens the content of a GGUF, safetensors, npy or npz file in memory. `name` appears in error messages, and an npy
+    /// Opens the content of a GGUF, safetensors, npy, npz or ONNX file in memory. `name` appears in error messages, and an npy
     /// array is named after it.
     ///
     /// # Errors
@@ -202,6 +205,7 @@ fn read(file: MappedFile) -> Result<(Container, (ModelMetadata, Vec<ModelTensor>
         Container::Safetensors => safetensors::read(file)?,
         Container::Npy => numpy::read_npy(file)?,
         Container::Npz => numpy::read_npz(file)?,
+        Container::Onnx => onnx::read(file)?,
     };
     Ok((container, read))
 }
@@ -222,6 +226,10 @@ fn kind(start: &[u8], path: &Path) -> Option<Container> {
     }
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
         return Some(Container::Npz);
+    }
+    // Neither has ONNX magic bytes.
+    if path.extension().is_some_and(|e| e == "onnx") {
+        return Some(Container::Onnx);
     }
     // safetensors has no magic bytes: it starts with a length and the opening brace of JSON. The extension counts too,
     // so that a damaged file gets a specific error.

@@ -20,7 +20,7 @@ pub(crate) struct View {
     pub(crate) plus: f32,
     /// Whether conversions keep the tensor's encoding unless a rule names the tensor, as for vectors.
     pub(crate) fixed: bool,
-    /// A low-rank matrix that is added, for rows in the order `Same`.
+    /// An update by a low-rank matrix, for rows in the order `Same`.
     pub(crate) update: Option<LowRank>,
 }
 
@@ -143,7 +143,7 @@ impl ViewRows {
             }
         }
         if let Some(update) = &self.update {
-            update.add(start / self.width, self.width, out);
+            update.apply(start / self.width, self.width, out);
         }
         if self.plus != 0.0 {
             out.iter_mut().for_each(|value| *value += self.plus);
