@@ -524,6 +524,61 @@ def test_auc_mu_is_lightgbms():
     assert found[compat] == pytest.approx(found[lightgbm], abs=1e-6)
 
 
+@pytest.mark.parametrize("xgboost_mode", [False, True])
+@pytest.mark.parametrize("objective", ["regression", "binary"])
+def test_dart_is_lightgbms_if_all_trees_are_dropped(objective, xgboost_mode):
+    X, y = regression(600)
+    y = y > np.median(y) if objective == "binary" else y
+    # The random numbers differ, but not if every round drops all others. LightGBM also drops the base score, which is a
+    # part of its first tree, unless there is none.
+    params = {
+        "objective": objective, "boosting": "dart", "drop_rate": 1.0, "skip_drop": 0.0, "max_drop": -1,
+        "uniform_drop": True, "xgboost_dart_mode": xgboost_mode, "learning_rate": 0.3, "num_leaves": 7, **QUIET,
+        "boost_from_average": False,
+    }  # fmt: skip
+    params["max_bin"] = 511
+    found = [lgb.train(params, lgb.Dataset(X, y), 6).predict(X, raw_score=True) for lgb in (lightgbm, compat)]
+    assert np.corrcoef(found)[0, 1] > 0.999
+    assert np.std(found[0] - found[1]) < 0.03 * np.std(found[0])
+
+
+def test_a_forest_is_lightgbms_if_all_features_are_sampled():
+    X, y = regression(600)
+    # A share that is rounded to all features, so that the trees do not depend on random numbers.
+    params = {"objective": "regression", "boosting": "rf", "feature_fraction": 0.95, "num_leaves": 7, **QUIET}
+    params["max_bin"] = 511
+    found = [lgb.train(params, lgb.Dataset(X, y), 4).predict(X) for lgb in (lightgbm, compat)]
+    assert np.corrcoef(found)[0, 1] > 0.999
+    assert np.mean(found[1]) == pytest.approx(np.mean(found[0]), rel=1e-3)
+
+
+def test_modes_save_and_predict_in_lightgbm(tmp_path):
+    X, y = regression(500)
+    for params in ({"boosting": "dart", "drop_rate": 0.5}, {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}):
+        booster = compat.train({"objective": "regression", **params, **QUIET}, compat.Dataset(X, y), 12)
+        path = tmp_path / "model.txt"
+        booster.save_model(path)
+        np.testing.assert_allclose(lightgbm.Booster(model_file=path).predict(X), booster.predict(X), rtol=1e-12)
+        values = booster.predict(X, pred_contrib=True)
+        np.testing.assert_allclose(values.sum(axis=1), booster.predict(X, raw_score=True), rtol=1e-9)
+
+
+def test_early_stopping_is_off_in_dart_mode_as_in_lightgbm():
+    X, y = regression(400)
+    for lgb in (lightgbm, compat):
+        data = lgb.Dataset(X[:300], y[:300], free_raw_data=False)
+        with pytest.warns(UserWarning, match="Early stopping is not available in dart mode"):
+            booster = lgb.train(
+                {"objective": "regression", "boosting_type": "dart", "learning_rate": 1.0, **QUIET},
+                data,
+                30,
+                valid_sets=[data.create_valid(X[300:], y[300:])],
+                callbacks=[lgb.early_stopping(1, verbose=False)],
+            )
+        assert booster.current_iteration() == 30
+        assert booster.best_iteration <= 0
+
+
 # ------------------------------------------------------------------------------------------------------------ errors
 
 
@@ -531,8 +586,9 @@ def test_auc_mu_is_lightgbms():
     ("params", "message"),
     [
         ({"num_leafs": 7}, "unknown parameter 'num_leafs'; did you mean 'num_leaf"),
-        ({"boosting": "dart"}, "boosting='dart' has no counterpart in bitgrain; use gbdt"),
-        ({"boosting_type": "rf"}, "scikit-learn's RandomForest"),
+        ({"boosting": "linear"}, "boosting='linear' has no counterpart in bitgrain; use gbdt, dart"),
+        ({"boosting_type": "rf"}, "set subsample below 1"),
+        ({"boosting_type": "dart", "drop_rate": 2}, "drop_rate"),
         ({"linear_tree": True}, "linear_tree=True has no counterpart"),
         ({"device": "gpu"}, "bitgrain trains on the CPU"),
         ({"zero_as_missing": True}, "replace zeros by NaN"),

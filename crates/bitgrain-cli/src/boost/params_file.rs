@@ -108,7 +108,6 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["ignore_column", "ignore_feature", "blacklist"], "use --ignore"),
     (&["categorical_feature", "cat_feature", "categorical_column", "cat_column"], "use --categorical"),
     (&["header", "has_header"], "use --no-header for tables without names of columns"),
-    (&["boosting", "boosting_type", "boost"], "only gbdt is known; use --goss for goss"),
     (&["num_machines", "num_machine", "machines", "machine_list_filename"], "train on one machine"),
     (&["device_type", "device"], "only cpu is known"),
     (&["tree_learner", "tree", "tree_type"], "only serial is known"),
@@ -117,9 +116,6 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
 /// Values that say what the command does anyway.
 const ALREADY: &[(&str, &[&str])] = &[
     ("task", &["train", "training"]),
-    ("boosting", &["gbdt", "gbrt"]),
-    ("boosting_type", &["gbdt", "gbrt"]),
-    ("boost", &["gbdt", "gbrt"]),
     ("device_type", &["cpu"]),
     ("device", &["cpu"]),
     ("tree_learner", &["serial"]),

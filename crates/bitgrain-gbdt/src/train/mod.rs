@@ -4,9 +4,11 @@
 //! and returns a [`Model`](crate::model::Model).
 
 mod binned;
+mod boosting;
 mod checkpoint;
 mod constrain;
 mod cross_validation;
+mod dart;
 mod dataset;
 mod earlier;
 mod error;
@@ -35,6 +37,7 @@ mod unseen;
 mod usage;
 
 pub use crate::parameter::Params;
+pub use boosting::Boosting;
 pub use checkpoint::Checkpoint;
 pub use constrain::MonotoneMethod;
 pub use cross_validation::{CrossValidation, CrossValidationResult, MetricSpread};

@@ -8,6 +8,7 @@ mod going_on;
 mod growth;
 mod invariance;
 mod missing;
+mod modes;
 mod monotone;
 mod odd;
 mod precise;
