@@ -579,6 +579,45 @@ def test_early_stopping_is_off_in_dart_mode_as_in_lightgbm():
         assert booster.best_iteration <= 0
 
 
+@pytest.mark.parametrize(
+    ("objective", "more"),
+    [("regression", {}), ("regression", {"lambda_l2": 5.0, "lambda_l1": 0.5}), ("binary", {}), ("poisson", {}),
+     ("regression", {"boosting": "dart", "drop_rate": 0.5}), ("huber", {"max_delta_step": 0.1})],
+)  # fmt: skip
+@pytest.mark.parametrize("decay_rate", [0.0, 0.9])
+def test_refit_is_lightgbms(objective, more, decay_rate):
+    X, y = regression(1000)
+    if objective != "regression":
+        y = (y > np.median(y)).astype(float) if objective == "binary" else np.abs(y)
+    params = {"objective": objective, "num_leaves": 7, "min_data_in_leaf": 40, **more, **QUIET}
+    theirs = lightgbm.train(params, lightgbm.Dataset(X[:700], y[:700]), 10)
+    own = compat.Booster(model_str=theirs.model_to_string())
+    own.params = params
+    weight = np.random.default_rng(1).random(1000) + 0.5
+    for given in (None, weight):
+        wanted = theirs.refit(X, 2 * y if objective == "regression" else y, decay_rate, weight=given)
+        found = own.refit(X, 2 * y if objective == "regression" else y, decay_rate, weight=given)
+        np.testing.assert_allclose(found.predict(X, raw_score=True), wanted.predict(X, raw_score=True), rtol=1e-4, atol=1e-4)
+
+
+def test_refit_of_classes_and_of_own_boosters():
+    X, y = load_iris(return_X_y=True)
+    params = {"objective": "multiclass", "num_class": 3, "min_data_in_leaf": 10, **QUIET}
+    theirs = lightgbm.train(params, lightgbm.Dataset(X, y), 5)
+    own = compat.Booster(model_str=theirs.model_to_string())
+    wanted = theirs.refit(X, (y + 1) % 3, 0.5).predict(X)
+    np.testing.assert_allclose(own.refit(X, (y + 1) % 3, 0.5).predict(X), wanted, rtol=1e-4, atol=1e-4)
+    X, y = regression(400)
+    booster = compat.train({"objective": "regression", **QUIET}, compat.Dataset(X, y), 20)
+    refitted = booster.refit(X, y + 5, decay_rate=0.0)
+    assert np.mean(refitted.predict(X)) == pytest.approx(np.mean(y) + 5, rel=1e-3)
+    assert np.array_equal(refitted.predict(X, pred_leaf=True), booster.predict(X, pred_leaf=True))
+    with pytest.raises(bitgrain.Error, match="decay_rate"):
+        booster.refit(X, y, decay_rate=2.0)
+    with pytest.raises(bitgrain.Error, match="init_score has no counterpart"):
+        booster.refit(X, y, init_score=y)
+
+
 # ------------------------------------------------------------------------------------------------------------ errors
 
 
@@ -618,7 +657,7 @@ def test_calls_without_a_counterpart_name_the_alternative(tmp_path):
         with pytest.raises(TypeError, match="callbacks"):
             compat.train({}, data, 2, **{old: 1})
     booster = compat.train({"objective": "regression"}, data, 2)
-    for missing in ("refit", "rollback_one_iter", "shuffle_models", "get_split_value_histogram"):
+    for missing in ("rollback_one_iter", "shuffle_models", "get_split_value_histogram"):
         with pytest.raises(AttributeError, match="has no counterpart"):
             getattr(booster, missing)
     with pytest.raises(AttributeError, match="has no counterpart"):

@@ -19,6 +19,7 @@ mod growth;
 mod init_scores;
 mod memory;
 mod places;
+mod refit;
 mod rounds;
 mod row_column;
 mod sampling;
@@ -44,6 +45,7 @@ pub use cross_validation::{CrossValidation, CrossValidationResult, MetricSpread}
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use growth::Growth;
+pub use refit::{Refit, RefitData};
 pub use sampling::SampleStrategy;
 pub use stop_on::StopOn;
 pub use targets::Targets;

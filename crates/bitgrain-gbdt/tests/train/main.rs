@@ -13,6 +13,7 @@ mod monotone;
 mod odd;
 mod precise;
 mod ranking;
+mod refitting;
 mod resuming;
 mod scores;
 mod settings;
