@@ -530,7 +530,7 @@ def test_dart_is_lightgbms_if_all_trees_are_dropped(objective, xgboost_mode):
     X, y = regression(600)
     y = y > np.median(y) if objective == "binary" else y
     # The random numbers differ, but not if every round drops all others. LightGBM also drops the base score, which is a
-    # part of its first tree, unless there is none.
+    # part of its first tree, unless training starts from 0.
     params = {
         "objective": objective, "boosting": "dart", "drop_rate": 1.0, "skip_drop": 0.0, "max_drop": -1,
         "uniform_drop": True, "xgboost_dart_mode": xgboost_mode, "learning_rate": 0.3, "num_leaves": 7, **QUIET,
@@ -554,7 +554,8 @@ def test_a_forest_is_lightgbms_if_all_features_are_sampled():
 
 def test_modes_save_and_predict_in_lightgbm(tmp_path):
     X, y = regression(500)
-    for params in ({"boosting": "dart", "drop_rate": 0.5}, {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}):
+    modes = ({"boosting": "dart", "drop_rate": 0.5}, {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6})
+    for params in modes:
         booster = compat.train({"objective": "regression", **params, **QUIET}, compat.Dataset(X, y), 12)
         path = tmp_path / "model.txt"
         booster.save_model(path)
@@ -594,10 +595,11 @@ def test_refit_is_lightgbms(objective, more, decay_rate):
     own = compat.Booster(model_str=theirs.model_to_string())
     own.params = params
     weight = np.random.default_rng(1).random(1000) + 0.5
+    new = 2 * y if objective == "regression" else y
     for given in (None, weight):
-        wanted = theirs.refit(X, 2 * y if objective == "regression" else y, decay_rate, weight=given)
-        found = own.refit(X, 2 * y if objective == "regression" else y, decay_rate, weight=given)
-        np.testing.assert_allclose(found.predict(X, raw_score=True), wanted.predict(X, raw_score=True), rtol=1e-4, atol=1e-4)
+        wanted = theirs.refit(X, new, decay_rate, weight=given).predict(X, raw_score=True)
+        found = own.refit(X, new, decay_rate, weight=given).predict(X, raw_score=True)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_refit_of_classes_and_of_own_boosters():

@@ -383,9 +383,9 @@ class Model:
     ) -> Model:
         """Return a copy of the model with the leaf values fitted to new rows.
 
-        The splits of the trees are kept. Each leaf becomes `decay_rate` times its old value plus ``1 - decay_rate`` times
-        the value that training would give it for the new rows, which is 0 for a leaf without rows. Base scores are mixed
-        in the same way.
+        The splits of the trees are kept. Each leaf becomes `decay_rate` times its old value plus ``1 - decay_rate``
+        times the value that training would give it for the new rows, which is 0 for a leaf without rows. Base scores
+        are mixed in the same way.
 
         Parameters
         ----------
@@ -402,7 +402,8 @@ class Model:
         objective : str or callable, optional
             Objective as in :func:`train`; that of the model by default.
         learning_rate : float, optional
-            Learning rate of all trees; by default that of each tree in training, which models of XGBoost do not contain.
+            Learning rate of all trees; by default that of each tree in training, which models of XGBoost do not
+            contain.
         reg_alpha, reg_lambda, max_delta_step : float
             Penalties on leaf values and their limit, as in training.
         n_jobs : int, optional
