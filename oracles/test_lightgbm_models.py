@@ -157,6 +157,23 @@ def test_ranking(bitgrain, random):
     check(bitgrain, train({"objective": "lambdarank"}, rows, targets, group=[20] * (ROWS // 20)), rows)
 
 
+@pytest.mark.parametrize("decay", [0.0, 0.7])
+@pytest.mark.parametrize("parameters", [{}, {"boosting": "dart", "drop_rate": 0.5}, {"lambda_l2": 3.0}], ids=str)
+def test_refitted_leaves_are_lightgbms(bitgrain, random, parameters, decay):
+    rows, new = numbers(random, missing=0.1), numbers(random, missing=0.1)
+    booster = train({"objective": "regression", "min_data_in_leaf": 40} | parameters, rows, signal(rows))
+    path, refitted, table = bitgrain.path(".txt"), bitgrain.path(".bitgrain"), bitgrain.path(".csv")
+    booster.save_model(path)
+    targets = 2 * signal(new) + 1
+    with table.open("w") as file:
+        np.savetxt(file, np.column_stack([new, targets]), "%.17g", ",", header=",".join([*NAMES, "y"]), comments="")
+    l2 = parameters.get("lambda_l2", 0)
+    bitgrain.run("refit", path, table, "--target", "y", "-o", refitted, "--decay-rate", decay, "--reg-lambda", l2)
+    wanted = booster.refit(new, targets, decay_rate=decay).predict(rows)
+    found = bitgrain.predict(refitted, columns(rows))[:, 0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
 def test_linear_trees_are_rejected_with_a_clear_message(bitgrain, random):
     rows = numbers(random)
     booster = train({"objective": "regression", "linear_tree": True}, rows, signal(rows))

@@ -21,6 +21,8 @@ TABLE = {entry["name"]: entry for entry in _native.parameters()}
 TRAINING = [entry for entry in TABLE.values() if entry["stage"] == "training"]
 WORDS = {
     "growth": "depth",
+    "boosting": "dart",
+    "skip_drop": 0.25,
     "data_sample_strategy": "goss",
     "gradient_precision": "pair8",
     "label_gain": [0, 1, 5],

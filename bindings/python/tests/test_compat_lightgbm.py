@@ -524,6 +524,101 @@ def test_auc_mu_is_lightgbms():
     assert found[compat] == pytest.approx(found[lightgbm], abs=1e-6)
 
 
+@pytest.mark.parametrize("xgboost_mode", [False, True])
+@pytest.mark.parametrize("objective", ["regression", "binary"])
+def test_dart_is_lightgbms_if_all_trees_are_dropped(objective, xgboost_mode):
+    X, y = regression(600)
+    y = y > np.median(y) if objective == "binary" else y
+    # The random numbers differ, but not if every round drops all others. LightGBM also drops the base score, which is a
+    # part of its first tree, unless training starts from 0.
+    params = {
+        "objective": objective, "boosting": "dart", "drop_rate": 1.0, "skip_drop": 0.0, "max_drop": -1,
+        "uniform_drop": True, "xgboost_dart_mode": xgboost_mode, "learning_rate": 0.3, "num_leaves": 7, **QUIET,
+        "boost_from_average": False,
+    }  # fmt: skip
+    # Few distinct values, so that both libraries have the same bins.
+    X = np.round(X * 16)
+    found = [lgb.train(params, lgb.Dataset(X, y), 6).predict(X, raw_score=True) for lgb in (lightgbm, compat)]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_forest_is_lightgbms_if_all_features_are_sampled():
+    X, y = regression(600)
+    # A share that is rounded to all features, so that the trees do not depend on random numbers.
+    params = {"objective": "regression", "boosting": "rf", "feature_fraction": 0.95, "num_leaves": 7, **QUIET}
+    X = np.round(X * 16)
+    found = [lgb.train(params, lgb.Dataset(X, y), 4).predict(X) for lgb in (lightgbm, compat)]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-4, atol=1e-5)
+
+
+def test_modes_save_and_predict_in_lightgbm(tmp_path):
+    X, y = regression(500)
+    modes = ({"boosting": "dart", "drop_rate": 0.5}, {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6})
+    for params in modes:
+        booster = compat.train({"objective": "regression", **params, **QUIET}, compat.Dataset(X, y), 12)
+        path = tmp_path / "model.txt"
+        booster.save_model(path)
+        np.testing.assert_allclose(lightgbm.Booster(model_file=path).predict(X), booster.predict(X), rtol=1e-12)
+        values = booster.predict(X, pred_contrib=True)
+        np.testing.assert_allclose(values.sum(axis=1), booster.predict(X, raw_score=True), rtol=1e-9)
+
+
+def test_early_stopping_is_off_in_dart_mode_as_in_lightgbm():
+    X, y = regression(400)
+    for lgb in (lightgbm, compat):
+        data = lgb.Dataset(X[:300], y[:300], free_raw_data=False)
+        with pytest.warns(UserWarning, match="Early stopping is not available in dart mode"):
+            booster = lgb.train(
+                {"objective": "regression", "boosting_type": "dart", "learning_rate": 1.0, **QUIET},
+                data,
+                30,
+                valid_sets=[data.create_valid(X[300:], y[300:])],
+                callbacks=[lgb.early_stopping(1, verbose=False)],
+            )
+        assert booster.current_iteration() == 30
+        assert booster.best_iteration <= 0
+
+
+@pytest.mark.parametrize(
+    ("objective", "more"),
+    [("regression", {}), ("regression", {"lambda_l2": 5.0, "lambda_l1": 0.5}), ("binary", {}), ("poisson", {}),
+     ("regression", {"boosting": "dart", "drop_rate": 0.5}), ("huber", {"max_delta_step": 0.1})],
+)  # fmt: skip
+@pytest.mark.parametrize("decay_rate", [0.0, 0.9])
+def test_refit_is_lightgbms(objective, more, decay_rate):
+    X, y = regression(1000)
+    if objective != "regression":
+        y = (y > np.median(y)).astype(float) if objective == "binary" else np.abs(y)
+    params = {"objective": objective, "num_leaves": 7, "min_data_in_leaf": 40, **more, **QUIET}
+    theirs = lightgbm.train(params, lightgbm.Dataset(X[:700], y[:700]), 10)
+    own = compat.Booster(model_str=theirs.model_to_string())
+    own.params = params
+    weight = np.random.default_rng(1).random(1000) + 0.5
+    new = 2 * y if objective == "regression" else y
+    for given in (None, weight):
+        wanted = theirs.refit(X, new, decay_rate, weight=given).predict(X, raw_score=True)
+        found = own.refit(X, new, decay_rate, weight=given).predict(X, raw_score=True)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_refit_of_classes_and_of_own_boosters():
+    X, y = load_iris(return_X_y=True)
+    params = {"objective": "multiclass", "num_class": 3, "min_data_in_leaf": 10, **QUIET}
+    theirs = lightgbm.train(params, lightgbm.Dataset(X, y), 5)
+    own = compat.Booster(model_str=theirs.model_to_string())
+    wanted = theirs.refit(X, (y + 1) % 3, 0.5).predict(X)
+    np.testing.assert_allclose(own.refit(X, (y + 1) % 3, 0.5).predict(X), wanted, rtol=1e-4, atol=1e-4)
+    X, y = regression(400)
+    booster = compat.train({"objective": "regression", **QUIET}, compat.Dataset(X, y), 20)
+    refitted = booster.refit(X, y + 5, decay_rate=0.0)
+    assert np.mean(refitted.predict(X)) == pytest.approx(np.mean(y) + 5, rel=1e-3)
+    assert np.array_equal(refitted.predict(X, pred_leaf=True), booster.predict(X, pred_leaf=True))
+    with pytest.raises(bitgrain.Error, match="decay_rate"):
+        booster.refit(X, y, decay_rate=2.0)
+    with pytest.raises(bitgrain.Error, match="init_score has no counterpart"):
+        booster.refit(X, y, init_score=y)
+
+
 # ------------------------------------------------------------------------------------------------------------ errors
 
 
@@ -531,8 +626,9 @@ def test_auc_mu_is_lightgbms():
     ("params", "message"),
     [
         ({"num_leafs": 7}, "unknown parameter 'num_leafs'; did you mean 'num_leaf"),
-        ({"boosting": "dart"}, "boosting='dart' is not supported by bitgrain; use gbdt"),
-        ({"boosting_type": "rf"}, "scikit-learn's RandomForest"),
+        ({"boosting": "linear"}, "boosting='linear' is not supported by bitgrain; use gbdt, dart"),
+        ({"boosting_type": "rf"}, "set subsample below 1"),
+        ({"boosting_type": "dart", "drop_rate": 2}, "drop_rate"),
         ({"linear_tree": True}, "linear_tree=True is not supported"),
         ({"device": "gpu"}, "bitgrain trains on the CPU"),
         ({"zero_as_missing": True}, "replace zeros with NaN"),
@@ -562,7 +658,7 @@ def test_unsupported_calls_name_the_alternative(tmp_path):
         with pytest.raises(TypeError, match="callbacks"):
             compat.train({}, data, 2, **{old: 1})
     booster = compat.train({"objective": "regression"}, data, 2)
-    for missing in ("refit", "rollback_one_iter", "shuffle_models", "get_split_value_histogram"):
+    for missing in ("rollback_one_iter", "shuffle_models", "get_split_value_histogram"):
         with pytest.raises(AttributeError, match="is not supported"):
             getattr(booster, missing)
     with pytest.raises(AttributeError, match="is not supported"):

@@ -418,8 +418,8 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
             assert_eq!(own, by(alias), "{alias}");
             assert_eq!(own, by(&alias.replace('_', "-")), "{alias}");
         }
-        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, ranking, and limits above
-        // the row count.
+        // Parameters without an effect on these rows: rounding of f32 gradients, GOSS rates, DART, ranking, and limits
+        // above the row count.
         let idle =
             ["stochastic_rounding", "top_rate", "other_rate", "subsample_freq", "max_cat_to_onehot", "sample_rows"];
         let also = [
@@ -434,6 +434,12 @@ fn every_alias_is_an_option_and_gives_the_same_model() {
             "monotone_penalty",
             "extra_seed",
             "cegb_tradeoff",
+            "drop_rate",
+            "max_drop",
+            "skip_drop",
+            "uniform_drop",
+            "xgboost_dart_mode",
+            "drop_seed",
         ];
         let ranks = parameter.name.starts_with("lambdarank") || parameter.name == "label_gain";
         let is_idle = ranks || idle.contains(&parameter.name) || also.contains(&parameter.name);

@@ -82,7 +82,7 @@ fn unusable_files_name_the_problem() {
     for (name, text, part) in [
         ("a.conf", "data = t.csv\n", "pass the table as the argument DATA"),
         ("b.conf", "output_model = m.txt\n", "use --model"),
-        ("c.conf", "boosting = dart\n", "only gbdt is supported"),
+        ("c.conf", "boosting = plain\n", "use `gbdt`, `dart` or `rf`"),
         ("d.conf", "num_leafs = 3\n", "num_leaf"),
         ("e.toml", "num_leaves = many\n", "line 1 (1-based): invalid value `many`"),
         ("f.json", "[1]", "not a JSON object"),

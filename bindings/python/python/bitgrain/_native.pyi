@@ -180,6 +180,21 @@ class Booster:
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> tuple[str, float, NDArray[np.float64]]: ...
+    def refit(
+        self,
+        features: _Features,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float32] | None = None,
+        queries: Any = None,
+        *,
+        objective: Any = None,
+        decay_rate: float,
+        learning_rate: float | None = None,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        max_delta_step: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> Booster: ...
     def report(
         self,
         path: str | os.PathLike[str],

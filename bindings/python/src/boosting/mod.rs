@@ -28,6 +28,7 @@ mod groups;
 mod metric;
 mod objective;
 mod pool;
+mod refit;
 mod settings;
 mod source;
 mod text;

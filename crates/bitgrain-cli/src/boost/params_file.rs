@@ -108,7 +108,6 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["ignore_column", "ignore_feature", "blacklist"], "use --ignore"),
     (&["categorical_feature", "cat_feature", "categorical_column", "cat_column"], "use --categorical"),
     (&["header", "has_header"], "use --no-header for tables without names of columns"),
-    (&["boosting", "boosting_type", "boost"], "only gbdt is supported; use --goss for goss"),
     (
         &["num_machines", "num_machine", "machines", "machine_list_filename"],
         "run `mpiexec bitgrain train` of the Python package",
@@ -120,9 +119,6 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
 /// Values that the command accepts, because they are what it does without them.
 const ALREADY: &[(&str, &[&str])] = &[
     ("task", &["train", "training"]),
-    ("boosting", &["gbdt", "gbrt"]),
-    ("boosting_type", &["gbdt", "gbrt"]),
-    ("boost", &["gbdt", "gbrt"]),
     ("device_type", &["cpu"]),
     ("device", &["cpu"]),
     ("tree_learner", &["serial"]),

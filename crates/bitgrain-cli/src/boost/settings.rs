@@ -47,6 +47,11 @@ impl Settings {
                 None => {}
             }
             let parameter = find(&name)?;
+            if parameter.name == "boosting" && value.eq_ignore_ascii_case(GOSS) {
+                // LightGBM's older name of the sampling.
+                own.push(("data_sample_strategy".to_owned(), value));
+                continue;
+            }
             if parameter.stage == ParameterStage::Run {
                 others.push((parameter.name, value));
             } else if !given.contains(&parameter.name) {

@@ -12,6 +12,7 @@ pub(crate) mod inspect;
 pub(crate) mod language;
 pub(crate) mod predict;
 pub(crate) mod quantize;
+pub(crate) mod refit;
 pub(crate) mod store;
 pub(crate) mod tour;
 pub(crate) mod train;

@@ -9,7 +9,7 @@ use crate::fixture::{copy, fill};
 use crate::subcommands::subcommands;
 
 /// Commands that succeed on the fixture. Arguments in braces are inputs, arguments in brackets outputs.
-const ROWS: [&str; 46] = [
+const ROWS: [&str; 47] = [
     "inspect {model.gguf}",
     "inspect {houses.csv}",
     "inspect {houses.bitgrain} --json",
@@ -28,6 +28,7 @@ const ROWS: [&str; 46] = [
     "explain houses.bitgrain data.csv --partial area --ice -o [out.csv]",
     "explain {houses.bitgrain} {data.csv} --permutation --target price",
     "cv {houses.csv} --target price --rounds 2",
+    "refit {houses.bitgrain} {houses.csv} --target price -o [refitted.bitgrain]",
     "convert-model {houses.bitgrain} [other.json]",
     "convert-model {houses.bitgrain} [other.onnx] --format onnx",
     "quantize {model.gguf} [out.gguf] --to q4_k",

@@ -71,7 +71,7 @@ impl Tree {
         field(&mut out, "tree_index", index);
         field(&mut out, "num_leaves", self.num_leaves);
         field(&mut out, "num_cat", self.n_category_sets());
-        field(&mut out, "shrinkage", 1);
+        field(&mut out, "shrinkage", super::write::Shortest(self.shrinkage.unwrap_or(1.0)));
         out.push_str(",\"tree_structure\":");
         // A stack instead of recursion: a tree may be as deep as it has splits.
         let mut waiting = vec![Part::Node(if self.num_leaves > 1 { 0 } else { -1 })];

@@ -39,6 +39,8 @@ pub struct Tree {
     pub cat_threshold: Vec<u32>,
     /// Whether leaves hold linear models.
     pub is_linear: bool,
+    /// Factor that training multiplied the leaf values with.
+    pub shrinkage: Option<f64>,
 }
 
 impl Tree {
@@ -61,6 +63,7 @@ impl Tree {
             "cat_boundaries" => self.cat_boundaries = field.numbers("cat_boundaries")?,
             "cat_threshold" => self.cat_threshold = field.numbers("cat_threshold")?,
             "is_linear" => self.is_linear = field.number::<u8>("is_linear")? != 0,
+            "shrinkage" => self.shrinkage = Some(field.number("shrinkage")?),
             _ => {}
         }
         Ok(())

@@ -98,7 +98,9 @@ impl Tree {
             list(&mut out, "cat_threshold", self.cat_threshold.iter());
         }
         line(&mut out, "is_linear", Some(u8::from(self.is_linear)));
-        line(&mut out, "shrinkage", Some(1));
+        if let Some(shrinkage) = self.shrinkage {
+            line(&mut out, "shrinkage", Some(Shortest(shrinkage)));
+        }
         out.push_str("\n\n");
         out
     }

@@ -29,6 +29,7 @@ mod importance;
 mod input;
 mod json;
 mod output;
+mod rates;
 mod summary;
 mod tree;
 mod walk;
@@ -104,12 +105,17 @@ impl Model {
         if rounds.start > 0 {
             output.base_scores.fill(0.0);
         }
-        Self {
+        let trees = tree(rounds.start)..tree(rounds.end.max(rounds.start));
+        let mut slice = Self {
             inputs: self.inputs.clone(),
             comparison: self.comparison,
             output,
-            trees: self.trees[tree(rounds.start)..tree(rounds.end.max(rounds.start))].to_vec(),
+            trees: self.trees[trees.clone()].to_vec(),
             metadata: self.metadata.clone(),
+        };
+        if let Some(rates) = self.rates() {
+            slice.set_rates(&rates[trees]);
         }
+        slice
     }
 }

@@ -49,6 +49,8 @@ pub enum ParameterRange {
     NonNegative,
     /// Numbers above 0 and up to 1.
     Fraction,
+    /// Numbers from 0 to 1.
+    Probability,
 }
 
 impl ParameterRange {
@@ -71,6 +73,7 @@ impl ParameterRange {
                 Self::Positive => number > 0.0,
                 Self::NonNegative => number >= 0.0,
                 Self::Fraction => number > 0.0 && number <= 1.0,
+                Self::Probability => (0.0..=1.0).contains(&number),
                 Self::Any | Self::Integers(..) => true,
             }
     }
@@ -98,6 +101,7 @@ pub(super) fn described(kind: ParameterKind, range: ParameterRange) -> String {
         ParameterRange::Positive => write!(text, " above 0"),
         ParameterRange::NonNegative => write!(text, " of at least 0"),
         ParameterRange::Fraction => write!(text, " above 0 and at most 1"),
+        ParameterRange::Probability => write!(text, " from 0 to 1"),
     };
     debug_assert!(written.is_ok(), "writing to a string does not fail");
     if kind == ParameterKind::OptionalInteger {

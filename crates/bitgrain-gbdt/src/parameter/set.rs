@@ -2,7 +2,7 @@
 
 use super::{HyperParameter, PARAMETERS, ParameterError, ParameterStage, ParameterValue, Params, find};
 use crate::feature::Quantizer;
-use crate::train::{Growth, MonotoneMethod};
+use crate::train::{Boosting, Growth, MonotoneMethod};
 
 /// Parameters given by name.
 ///
@@ -204,6 +204,18 @@ impl Params {
         }
         if self.goss().is_some() && self.subsample < 1.0 && self.subsample_freq > 0 {
             return conflict("data_sample_strategy", "subsample", "sample rows in one way only");
+        }
+        if self.boosting == Boosting::Dart && self.early_stopping_rounds.is_some() {
+            let fix = "later rounds change the weights of earlier trees; choose n_estimators by cross-validation";
+            return conflict("boosting", "early_stopping_rounds", fix);
+        }
+        if self.boosting == Boosting::Rf && self.goss().is_some() {
+            return conflict("boosting", "data_sample_strategy", "the gradients of a random forest do not change");
+        }
+        let differs = self.bagging().is_some() || self.extra_trees || self.colsample_bynode < 1.0;
+        if self.boosting == Boosting::Rf && !differs && self.colsample_bytree >= 1.0 {
+            let fix = "the trees of a random forest need different rows or features; set subsample below 1";
+            return conflict("boosting", "subsample", fix);
         }
         let tracks = self.monotone_constraints_method != MonotoneMethod::Basic;
         if tracks && self.growth == Growth::Symmetric {

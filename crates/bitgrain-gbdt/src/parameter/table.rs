@@ -11,7 +11,7 @@ use super::{
 use crate::feature::Quantizer;
 use crate::gradient::GradientPrecision;
 use crate::objective::LabelGain;
-use crate::train::{Growth, MonotoneMethod, SampleStrategy};
+use crate::train::{Boosting, Growth, MonotoneMethod, SampleStrategy};
 
 macro_rules! parameters {
     (
@@ -75,6 +75,20 @@ parameters! {
         ];
         /// Learning rate: shrinkage of each tree's contribution
         learning_rate: f64 = 0.1, Range::Positive, ["shrinkage_rate", "eta"];
+        /// Combination of trees: gradient boosting, boosting with dropout of trees (DART), or a random forest
+        boosting: Boosting = Boosting::Gbdt, Range::Any, ["boosting_type", "boost", "booster"];
+        /// Fraction of the earlier rounds that DART drops in a round
+        drop_rate: f64 = 0.1, Range::Probability, ["rate_drop"];
+        /// Maximum number of rounds that DART drops at once, 50 by default
+        max_drop: Option<usize> = Some(50), Range::Integers(1, 1 << 17), [];
+        /// Probability that DART drops no trees in a round
+        skip_drop: f64 = 0.5, Range::Probability, [];
+        /// Equal chances of all rounds to be dropped by DART, instead of chances proportional to their weights
+        uniform_drop: bool = false, Range::Any, [];
+        /// Weights of the trees of DART as in XGBoost
+        xgboost_dart_mode: bool = false, Range::Any, [];
+        /// Random seed of the dropped rounds, combined with seed
+        drop_seed: u64 = 4, Range::at_least(0), [];
         /// Maximum number of leaves per tree; symmetric trees round it up to a power of two
         num_leaves: usize = 31, Range::Integers(2, 1 << 17), ["num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"];
         /// Maximum tree depth, unlimited by default; symmetric trees have at most 16 levels
@@ -239,6 +253,8 @@ choices!(Growth {
     DepthWise = "depth" | "depthwise" | "level",
     Symmetric = "symmetric" | "symmetrictree" | "oblivious",
 });
+
+choices!(Boosting { Gbdt = "gbdt" | "gbrt" | "gbtree", Dart = "dart", Rf = "rf" | "random_forest" });
 
 choices!(MonotoneMethod { Basic = "basic", Intermediate = "intermediate", Advanced = "advanced" });
 

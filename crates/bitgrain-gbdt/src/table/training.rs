@@ -188,7 +188,11 @@ impl TrainingTable {
         }
     }
 
-    fn training_weights(&self) -> Result<Option<Vec<f32>>, ObjectiveError> {
+    /// Returns the weight of each row in training, with class weights.
+    ///
+    /// # Errors
+    /// Returns [`ObjectiveError`] if a class weight is undefined.
+    pub fn training_weights(&self) -> Result<Option<Vec<f32>>, ObjectiveError> {
         training_weights(self.balanced, &self.target.values, self.weights.as_ref())
     }
 

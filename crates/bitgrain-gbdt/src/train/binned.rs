@@ -16,6 +16,26 @@ pub(super) struct BinnedTree<'a> {
     splits: Vec<BinnedSplit<'a>>,
 }
 
+/// Split of a tree by bins.
+pub(super) struct Step<'a> {
+    pub(super) feature: usize,
+    /// Direction of each bin; true is left.
+    pub(super) left: &'a [bool],
+    /// Direction of missing values without a bin.
+    pub(super) missing_left: bool,
+    pub(super) children: [Child; 2],
+}
+
+/// Returns the splits of a grown tree.
+pub(super) fn steps<S>(grown: &Grown<S>) -> impl Iterator<Item = Step<'_>> {
+    grown.splits.iter().map(|split| Step {
+        feature: split.found.sides.feature,
+        left: &split.found.sides.left,
+        missing_left: matches!(split.found.how, How::Cut { missing_left: true, .. }),
+        children: [split.left, split.right],
+    })
+}
+
 struct BinnedSplit<'a> {
     place: Place,
     /// Direction of each bin, or of each byte value of its slot; true is left.
@@ -28,17 +48,14 @@ struct BinnedSplit<'a> {
 
 impl<'a> BinnedTree<'a> {
     /// Prepares a tree for bins stored as in `slots`; `unseen` marks missing values without a bin.
-    pub(super) fn new<S>(grown: &Grown<S>, slots: &Slots, unseen: &'a Unseen) -> Self {
-        let splits = grown.splits.iter().map(|split| {
-            let sides = &split.found.sides;
-            let place = slots.plan.places[sides.feature];
+    pub(super) fn new<'s>(steps: impl Iterator<Item = Step<'s>>, slots: &Slots, unseen: &'a Unseen) -> Self {
+        let splits = steps.map(|Step { feature, left, missing_left, children }| {
+            let place = slots.plan.places[feature];
             let left = match place {
-                Place::Slot { member, .. } => (0..256).map(|byte| sides.left[member.bin(byte) as usize]).collect(),
-                Place::Wide { .. } | Place::Sparse(_) | Place::Constant => sides.left.clone(),
+                Place::Slot { member, .. } => (0..256).map(|byte| left[member.bin(byte) as usize]).collect(),
+                Place::Wide { .. } | Place::Sparse(_) | Place::Constant => left.to_vec(),
             };
-            let missing_left = matches!(split.found.how, How::Cut { missing_left: true, .. });
-            let unseen = unseen.flags(sides.feature);
-            BinnedSplit { place, left, unseen, missing_left, children: [split.left, split.right] }
+            BinnedSplit { place, left, unseen: unseen.flags(feature), missing_left, children }
         });
         Self { splits: splits.collect() }
     }

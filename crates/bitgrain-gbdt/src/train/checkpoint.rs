@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::trainer::{EvalSet, MetricValue};
-use super::{Params, TrainError};
+use super::{Boosting, Params, TrainError};
 use crate::model::{Model, SaveError};
 use crate::objective::Objective;
 use crate::parameter::{PARAMETERS, ParameterStage};
@@ -89,6 +89,9 @@ impl Checkpoint {
         }
         if let Some(what) = objective.unsaved_state() {
             return refused(format!("`{own}` learns {what}, which a checkpoint does not contain"));
+        }
+        if params.boosting == Boosting::Dart {
+            return refused("a checkpoint does not contain the dropped trees of dart; use boosting gbdt".into());
         }
         for (name, value) in listed(params) {
             let its = self.params.get(&name).map_or("missing", String::as_str);

@@ -136,6 +136,12 @@ pub enum TrainError {
         /// Description of the mismatch.
         reason: String,
     },
+    /// A model whose leaves cannot be refitted.
+    #[error("cannot refit the model: {reason}")]
+    Refit {
+        /// Description of the mismatch.
+        reason: String,
+    },
     /// Validation data that was binned with other cuts.
     #[error("the cuts of the validation data differ from those of the training data; create it with Dataset::like")]
     OtherCuts,

@@ -20,7 +20,6 @@ pub(super) fn check(
     let Some(limit) = data.slots.mapped.as_ref().and_then(|codes| codes.limit()) else { return Ok(()) };
     let (rows, limit) = (data.n_rows() as u64, limit as u64);
     let outputs = objective.n_outputs() as u64;
-    let moves = outputs == 1 && params.goss().is_none() && !objective.needs_all_rows() && !objective.ranks();
     let (pair, sum) = match precision {
         GradientPrecision::Pair4 => (1, 8),
         GradientPrecision::Pair8 => (2, 8),
@@ -28,7 +27,7 @@ pub(super) fn check(
     };
     // Index, target, weight, scores; then gradients of all outputs and the leaf, if the rows keep their order.
     let state = 4 + 4 + if data.weights.is_some() { 4 } else { 0 } + 8 * outputs + pair;
-    let per_row = state + if moves { 0 } else { 8 * outputs + 4 };
+    let per_row = state + if params.moves_rows(objective) { 0 } else { 8 * outputs + 4 };
     // Each leaf has a histogram, and as many parts of the root are summed at once.
     let histograms = (params.num_leaves as u64).saturating_add(16).min(rows.max(16));
     let bins = u64::from(data.cuts.map().total_bins());

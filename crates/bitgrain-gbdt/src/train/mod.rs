@@ -4,9 +4,11 @@
 //! and returns a [`Model`](crate::model::Model).
 
 mod binned;
+mod boosting;
 mod checkpoint;
 mod constrain;
 mod cross_validation;
+mod dart;
 mod dataset;
 mod earlier;
 mod error;
@@ -17,6 +19,7 @@ mod growth;
 mod init_scores;
 mod memory;
 mod places;
+mod refit;
 mod rounds;
 mod row_column;
 mod sampling;
@@ -35,12 +38,14 @@ mod unseen;
 mod usage;
 
 pub use crate::parameter::Params;
+pub use boosting::Boosting;
 pub use checkpoint::Checkpoint;
 pub use constrain::MonotoneMethod;
 pub use cross_validation::{CrossValidation, CrossValidationResult, MetricSpread};
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use growth::Growth;
+pub use refit::{Refit, RefitData};
 pub use sampling::SampleStrategy;
 pub use stop_on::StopOn;
 pub use targets::Targets;

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::binned::BinnedTree;
+use super::binned::{BinnedTree, steps};
+use super::boosting::Forest;
 use super::constrain::{Constraints, Scorer};
+use super::dart::Dart;
 use super::earlier::{as_compared, class_labels, earlier_trees, merge_known_codes};
 use super::evaluate::{Truth, evaluate};
 use super::exact::Grid;
@@ -20,7 +22,7 @@ use super::team::Team;
 use super::trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
 use super::usage::Phase;
-use super::{Dataset, TrainError, sampling};
+use super::{Boosting, Dataset, TrainError, sampling};
 use crate::distributed::{Gathered, Peers, Reader, Writer};
 use crate::gradient::{GradientRows, Steps};
 use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
@@ -31,6 +33,10 @@ use bitgrain_kernels::histograms::PairF32;
 
 /// Positions that a thread sums at a time; a constant, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 14;
+
+/// Flags of missing values without a bin: the training data does not need them, because splits were found with its
+/// missing values in their actual bins; see `missing_last`.
+static NONE_UNSEEN: Unseen = Unseen::NONE;
 
 /// State that persists between rounds.
 pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
@@ -51,22 +57,27 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     valid_scores: Vec<Vec<f64>>,
     /// Unrounded targets of each validation set; empty without metrics.
     valid_targets: Vec<Vec<f64>>,
-    /// Whether targets, weights and scores move with their rows, and gradients are computed on demand. With several
-    /// outputs, the scores of each would have to move with the trees of all the others; then the columns stay in row
-    /// order and gradients are stored in `exact`. The same holds for GOSS and for objectives that need the rows in
-    /// order.
+    /// Whether targets, weights and scores move with their rows, and gradients are computed on demand; see
+    /// [`Params::moves_rows`](super::Params). Otherwise, the columns stay in row order and gradients are stored in
+    /// `exact`.
     moves: bool,
     /// Unquantized gradients of all rows, grouped by output; empty if `moves`.
     exact: Vec<PairF32>,
     /// Leaf of each row in the current tree; empty if `moves`. Atomic, so that several threads write to scattered rows.
     leaf_of: Vec<AtomicU32>,
     base_scores: Vec<f64>,
+    /// Dropped trees of DART.
+    dart: Option<Dart>,
+    /// Sums over the trees of a random forest.
+    forest: Option<Forest>,
     /// f64 if a feature needs it, or if the initial model uses it.
     comparison: Comparison,
     categorical: Vec<bool>,
     /// Features whose missing values share the last bin, and therefore go right at every split.
     missing_last: Vec<bool>,
     trees: Vec<Tree>,
+    /// Factor of the leaf values of each tree, if those of the initial model are known.
+    rates: Option<Vec<f64>>,
     history: Vec<Vec<MetricValue>>,
     peers: &'t Peers<'t>,
     /// Rows and queries of the workers before this one.
@@ -93,7 +104,14 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let sets = watched.into_iter().chain(trainer.valid.iter().copied());
             sets.map(|set| Gathered::of(peers, set)).collect::<Result<_, _>>()?
         };
-        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init, by_row, peers)?;
+        let boosting = trainer.params.boosting;
+        let moves = trainer.params.moves_rows(&*trainer.objective);
+        let (state, mut base_scores) = State::new(data, &*trainer.objective, trainer.init, by_row, boosting, peers)?;
+        let forest = (boosting == Boosting::Rf).then(|| {
+            let none = vec![0.0; outputs];
+            let bias = std::mem::replace(&mut base_scores, none);
+            Forest { bias, sums: if by_row { start_scores(data, &base_scores) } else { Vec::new() } }
+        });
         let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
         let measured = if trainer.metrics.is_empty() { &[][..] } else { &trainer.valid[..] };
         let valid_targets = measured.iter().map(|valid| valid.targets.exact().into_owned()).collect();
@@ -106,8 +124,6 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 constraints.mark_used(split.feature as usize);
             }
         }
-        let in_order = trainer.objective.needs_all_rows() || trainer.objective.ranks();
-        let moves = outputs == 1 && trainer.params.goss().is_none() && !in_order;
         Ok(Self {
             team,
             peers,
@@ -129,6 +145,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             comparison,
             history: Vec::new(),
             base_scores,
+            rates: trainer.init.map_or(Some(Vec::new()), Model::rates),
+            dart: (boosting == Boosting::Dart).then(Dart::default),
+            forest,
             trainer,
             constraints,
             data,
@@ -218,6 +237,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// Grows one tree per output.
     fn round(&mut self, round: usize) -> Result<(), TrainError> {
+        self.drop_trees(round);
         let rows = self.state.rows();
         let objective = &*self.trainer.objective;
         let mut largest = if !self.moves {
@@ -271,11 +291,61 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             {
                 *value = 0.0;
             }
+            if let Some(forest) = &self.forest {
+                values.iter_mut().for_each(|value| *value += forest.bias[output]);
+            }
             self.add_scores(&grown, output, &values, in_bag);
-            let tree = self.tree(&grown, &values, &rules);
+            let tree = self.tree(&grown, output, &values, &rules);
             self.trees.push(tree);
+            let rate = self.rate();
+            self.rates.iter_mut().for_each(|rates| rates.push(rate));
+            if let Some(dart) = &mut self.dart {
+                dart.keep(&grown);
+            }
         }
+        self.return_trees();
         Ok(())
+    }
+
+    /// Subtracts the trees that DART drops in this round from the scores.
+    fn drop_trees(&mut self, round: usize) {
+        let Some(mut dart) = self.dart.take() else { return };
+        dart.choose(round, &self.trainer.params);
+        let outputs = self.base_scores.len();
+        let earlier = self.trees.len() - dart.n_rounds() * outputs;
+        self.settle();
+        for index in dart.dropped().into_iter().flat_map(|round| round * outputs..(round + 1) * outputs) {
+            let values: Vec<f64> = self.trees[earlier + index].leaves.iter().map(|leaf| -leaf.value).collect();
+            let binned = BinnedTree::new(dart.tree(index).steps(), &self.data.slots, &NONE_UNSEEN);
+            self.add_by_row(&binned, &[], index % outputs, &values, 0);
+        }
+        self.dart = Some(dart);
+    }
+
+    /// Adds the trees that DART dropped to the scores again, with smaller weights.
+    fn return_trees(&mut self) {
+        let Some(mut dart) = self.dart.take() else { return };
+        dart.finish();
+        let (outputs, factor) = (self.base_scores.len(), dart.factor());
+        let earlier = self.trees.len() - dart.n_rounds() * outputs;
+        for index in dart.dropped().into_iter().flat_map(|round| round * outputs..(round + 1) * outputs) {
+            let tree = &mut self.trees[earlier + index];
+            let before: Vec<f64> = tree.leaves.iter().map(|leaf| leaf.value).collect();
+            tree.leaves.iter_mut().for_each(|leaf| leaf.value *= factor);
+            self.rates.iter_mut().for_each(|rates| rates[earlier + index] *= factor);
+            tree.splits.iter_mut().for_each(|split| split.value *= factor);
+            let values: Vec<f64> = tree.leaves.iter().map(|leaf| leaf.value).collect();
+            let (kept, output) = (dart.tree(index), index % outputs);
+            let binned = BinnedTree::new(kept.steps(), &self.data.slots, &NONE_UNSEEN);
+            self.add_by_row(&binned, &[], output, &values, 0);
+            let changes: Vec<f64> = values.iter().zip(before).map(|(after, before)| after - before).collect();
+            for (valid, scores) in self.trainer.valid.iter().zip(&mut self.valid_scores) {
+                let n_valid = valid.n_rows();
+                let binned = BinnedTree::new(kept.steps(), &valid.slots, &valid.unseen);
+                binned.add_to(&valid.slots, &changes, &mut scores[output * n_valid..(output + 1) * n_valid]);
+            }
+        }
+        self.dart = Some(dart);
     }
 
     /// Returns the inputs of gradients other than scores, and the scores.
@@ -379,7 +449,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         rules: &Rules,
         largest: Largest,
     ) -> Result<Vec<f64>, TrainError> {
-        let rate = self.trainer.params.learning_rate;
+        let rate = self.rate();
         let scorer = self.scorer(rules);
         let values: Vec<f64> = if self.trainer.objective.renews_leaves() {
             let (state, order) = (&self.state, (!self.moves).then_some(&self.order[..]));
@@ -414,6 +484,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             }
         };
         Ok(values.into_iter().map(|value| self.bounded(value * rate)).collect())
+    }
+
+    /// Factor of the leaf values of the current round.
+    fn rate(&self) -> f64 {
+        match &self.dart {
+            Some(dart) => dart.rate(),
+            None if self.forest.is_some() => 1.0,
+            None => self.trainer.params.learning_rate,
+        }
     }
 
     /// Returns the scorer of constraints that change the values of leaves.
@@ -511,27 +590,34 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             // Added when the next round reads the scores; after the last round, never.
             self.pending = Pending::new(leaves());
         }
-        if !self.moves || in_bag < n_rows {
-            self.add_by_row(grown, output, values, in_bag);
+        let is_needed = self.forest.as_ref().is_none_or(|forest| !forest.sums.is_empty());
+        if is_needed && (!self.moves || in_bag < n_rows) {
+            let binned = BinnedTree::new(steps(grown), &self.data.slots, &NONE_UNSEEN);
+            let leaves: Vec<Range<usize>> = grown.leaves.iter().map(|leaf| leaf.rows.clone()).collect();
+            self.add_by_row(&binned, &leaves, output, values, in_bag);
         }
         for (valid, scores) in self.trainer.valid.iter().zip(&mut self.valid_scores) {
             let n_valid = valid.n_rows();
             // A validation set may have its own plan, because it may have been created from its own matrix.
-            let binned = BinnedTree::new(grown, &valid.slots, &valid.unseen);
+            let binned = BinnedTree::new(steps(grown), &valid.slots, &valid.unseen);
             binned.add_to(&valid.slots, values, &mut scores[output * n_valid..(output + 1) * n_valid]);
         }
     }
 
-    /// Adds the tree to the scores of rows that are not pending: those outside the sample, and all rows if they do not
-    /// move.
-    fn add_by_row(&mut self, grown: &Grown<N::Sum>, output: usize, values: &[f64], in_bag: usize) {
+    /// Adds a tree to the scores of rows that are not pending: those outside the sample, and all rows if they do not
+    /// move. `leaves` are the positions of the first `in_bag` rows.
+    fn add_by_row(
+        &mut self,
+        binned: &BinnedTree<'_>,
+        leaves: &[Range<usize>],
+        output: usize,
+        values: &[f64],
+        in_bag: usize,
+    ) {
         let n_rows = self.data.n_rows();
-        // No flags for training data: splits were found with its missing values in their actual bins; see
-        // `missing_last`.
-        let unseen = Unseen::default();
-        let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
         let (slots, order) = (&self.data.slots, &self.order[..]);
-        let scores = &mut self.state.scores[output * n_rows..(output + 1) * n_rows];
+        let scores = self.forest.as_mut().map_or(&mut self.state.scores, |forest| &mut forest.sums);
+        let scores = &mut scores[output * n_rows..(output + 1) * n_rows];
         if self.moves {
             let tasks = scores[in_bag..].chunks_mut(CHUNK).zip((in_bag..).step_by(CHUNK)).collect();
             self.team.map(Phase::Scores, tasks, |(scores, first): (&mut [f64], usize)| {
@@ -541,11 +627,11 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             });
             return;
         }
-        let of_leaf = |(leaf, grown): (usize, &super::grow::GrownLeaf<N::Sum>)| {
-            let rows = grown.rows.clone();
-            rows.clone().step_by(CHUNK).map(move |first| (first..rows.end.min(first + CHUNK), Some(leaf)))
+        let of_leaf = |(leaf, rows): (usize, &Range<usize>)| {
+            let end = rows.end;
+            rows.clone().step_by(CHUNK).map(move |first| (first..end.min(first + CHUNK), Some(leaf)))
         };
-        let inside = grown.leaves.iter().enumerate().flat_map(of_leaf);
+        let inside = leaves.iter().enumerate().flat_map(of_leaf);
         let outside = (in_bag..n_rows).step_by(CHUNK).map(|first| (first..n_rows.min(first + CHUNK), None));
         // First by position, where the leaves are known, and then by row.
         let leaf_of = &self.leaf_of;
@@ -591,7 +677,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let data = if number == 0 { EvalSet::Valid } else { EvalSet::Further(number) };
             let (targets, weights) = (&self.valid_targets[number][..], valid.weights.as_deref());
             let truth = Truth { data, targets, weights, groups: valid.groups() };
-            all.extend(evaluate(metrics, objective.link(), &truth, scores.clone())?);
+            all.extend(evaluate(metrics, objective.link(), &truth, self.averaged(scores.clone()))?);
         }
         Ok(all)
     }
@@ -606,7 +692,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             sets.push((EvalSet::Train, self.scores_by_row()));
         }
         for (number, scores) in self.valid_scores.iter().enumerate() {
-            sets.push((if number == 0 { EvalSet::Valid } else { EvalSet::Further(number) }, scores.clone()));
+            let set = if number == 0 { EvalSet::Valid } else { EvalSet::Further(number) };
+            sets.push((set, self.averaged(scores.clone())));
         }
         let mut scores = Vec::new();
         for (_, own) in &sets {
@@ -638,6 +725,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// Returns the training scores in the original row order.
     fn scores_by_row(&self) -> Vec<f64> {
+        if let Some(forest) = &self.forest {
+            return self.averaged(forest.sums.clone());
+        }
         let mut scores = self.state.scores.clone();
         if self.moves {
             self.order.iter().zip(&self.state.scores).for_each(|(&row, &score)| scores[row as usize] = score);
@@ -645,9 +735,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         scores
     }
 
+    /// Converts the sums over trees of a random forest to scores.
+    fn averaged(&self, sums: Vec<f64>) -> Vec<f64> {
+        let rounds = self.trees.len() / self.base_scores.len();
+        if self.forest.is_some() { Forest::average(rounds, sums) } else { sums }
+    }
+
     /// Converts a grown tree to a model tree: bins become thresholds and category codes.
-    fn tree(&self, grown: &Grown<N::Sum>, values: &[f64], rules: &Rules) -> Tree {
-        let rate = self.trainer.params.learning_rate;
+    fn tree(&self, grown: &Grown<N::Sum>, output: usize, values: &[f64], rules: &Rules) -> Tree {
+        let rate = self.rate();
         let scorer = self.scorer(rules);
         let hess_of = |sum: N::Sum| sum.parts().1 * rules.hess_step;
         let leaf = |(leaf, &value): (&super::grow::GrownLeaf<N::Sum>, &f64)| Leaf {
@@ -668,6 +764,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                     rules.leaf(grad * rules.grad_step, hess * rules.hess_step)
                 }
             };
+            let value = self.bounded(value * rate);
             #[expect(clippy::cast_possible_truncation, reason = "gains are informative only")]
             let gain = split.found.gain.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
             Split {
@@ -678,7 +775,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 left: split.left,
                 right: split.right,
                 gain,
-                value: self.bounded(value * rate),
+                value: self.forest.as_ref().map_or(value, |forest| value + forest.bias[output]),
                 weight: hess_of(split.totals.sum),
                 count: split.totals.rows as u64,
             }
@@ -699,6 +796,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     fn finish(mut self, best_round: Option<usize>) -> Training {
+        // Later rounds of DART changed the trees of the best one.
+        let best_round = best_round.filter(|_| self.dart.is_none());
         let team = self.team.usage();
         let mut trees = std::mem::take(&mut self.trees);
         if let (Some(best), Some(_)) = (best_round, self.trainer.params.early_stopping_rounds) {
@@ -721,7 +820,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             }
             Input { name: name.clone(), kind }
         };
-        Model {
+        let n_trees = trees.len();
+        let mut model = Model {
             inputs: data.schema.names().iter().enumerate().map(input).collect(),
             comparison: *comparison,
             output: Output {
@@ -729,11 +829,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 link: trainer.objective.link(),
                 base_scores: base_scores.clone(),
                 classes: class_labels(data, trainer.init, outputs),
-                average: false,
+                average: self.forest.is_some(),
             },
             trees,
             metadata: trainer.metadata(best_round),
+        };
+        if let Some(rates) = &self.rates {
+            model.set_rates(&rates[..n_trees.min(rates.len())]);
         }
+        model
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Params, TrainError};
 use crate::parameter::{PARAMETERS, ParameterStage};
 
 /// Parameters that are read again in each round. All others determine state that outlives a round.
-const CHANGEABLE: [&str; 15] = [
+const CHANGEABLE: [&str; 18] = [
     "learning_rate",
     "num_leaves",
     "max_depth",
@@ -19,6 +19,9 @@ const CHANGEABLE: [&str; 15] = [
     "colsample_bynode",
     "top_rate",
     "other_rate",
+    "drop_rate",
+    "max_drop",
+    "skip_drop",
     "early_stopping_min_delta",
 ];
 

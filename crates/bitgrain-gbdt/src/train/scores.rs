@@ -10,7 +10,7 @@ use super::team::Team;
 use super::usage::Phase;
 use crate::Groups;
 use crate::feature::Features;
-use crate::model::Model;
+use crate::model::{Model, Output};
 use crate::objective::{Batch, GradientBatch, Objective, QueryBatch};
 use crate::predict::Predictor;
 
@@ -330,8 +330,16 @@ fn invalid_gradient(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usiz
     TrainError::Gradient { row: row(at), grad: grads[at], hess: hess[at], round }
 }
 
-/// Returns the raw scores of a model, grouped by output.
+/// Returns the raw scores of a model, grouped by output; sums over the trees if the model averages them.
 pub(super) fn of_model(model: &Model, features: &Features<'_>) -> Result<Vec<f64>, TrainError> {
+    let sums;
+    let model = if model.output.average {
+        let base_scores = vec![0.0; model.n_outputs()];
+        sums = Model { output: Output { average: false, base_scores, ..model.output.clone() }, ..model.clone() };
+        &sums
+    } else {
+        model
+    };
     let raw = Predictor::new(model).and_then(|predictor| predictor.raw(features));
     let raw = raw.map_err(|error| TrainError::Continue { reason: error.to_string() })?;
     let outputs = model.output.base_scores.len();

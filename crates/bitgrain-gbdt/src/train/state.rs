@@ -3,7 +3,7 @@
 use super::row_column::RowColumn;
 use super::scores::Rows;
 use super::targets::Targets;
-use super::{Dataset, TrainError};
+use super::{Boosting, Dataset, TrainError};
 use crate::distributed::{Gathered, Peers, Reader, Writer};
 use crate::model::Model;
 use crate::objective::Objective;
@@ -28,16 +28,22 @@ impl State {
         objective: &dyn Objective,
         init: Option<&Model>,
         by_row: bool,
+        boosting: Boosting,
         peers: &Peers<'_>,
     ) -> Result<(Self, Vec<f64>), TrainError> {
         let (origin, best) = shared_constants(objective, data, peers)?;
         let base_scores = match init {
+            // Each tree of a forest starts from the best constants, not from the earlier trees.
+            _ if boosting == Boosting::Rf => best,
             Some(model) => model.output.base_scores.clone(),
             // The model predicts what its trees add to the initial scores.
             None if data.init_scores => vec![0.0; best.len()],
             None => best,
         };
-        let scores = start_scores(data, &base_scores);
+        let scores = match boosting {
+            Boosting::Rf => constant_scores(data.n_rows(), &base_scores),
+            Boosting::Gbdt | Boosting::Dart => start_scores(data, &base_scores),
+        };
         let targets = match &mut data.targets {
             Targets::F32(targets) if origin == 0.0 && !by_row => std::mem::take(targets),
             targets => targets.relative_to(origin),
@@ -98,7 +104,7 @@ fn shared_constants(
 }
 
 /// Returns the constant that gradients subtract from targets and scores, and the best constant scores.
-fn best_constants(objective: &dyn Objective, targets: &Targets, weights: Option<&[f32]>) -> (f64, Vec<f64>) {
+pub(super) fn best_constants(objective: &dyn Objective, targets: &Targets, weights: Option<&[f32]>) -> (f64, Vec<f64>) {
     if !objective.shifts() {
         return (0.0, objective.base_scores(&targets.rounded(), weights));
     }
@@ -111,6 +117,9 @@ fn best_constants(objective: &dyn Objective, targets: &Targets, weights: Option<
 
 /// Returns the initial scores of all rows.
 pub(super) fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f64> {
-    let constant = || base_scores.iter().flat_map(|&score| std::iter::repeat_n(score, data.n_rows())).collect();
-    data.start.clone().unwrap_or_else(constant)
+    data.start.clone().unwrap_or_else(|| constant_scores(data.n_rows(), base_scores))
+}
+
+fn constant_scores(n_rows: usize, scores: &[f64]) -> Vec<f64> {
+    scores.iter().flat_map(|&score| std::iter::repeat_n(score, n_rows)).collect()
 }

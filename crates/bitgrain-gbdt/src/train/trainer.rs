@@ -11,7 +11,7 @@ use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::team::Team;
 use super::usage::TeamUsage;
-use super::{Checkpoint, Dataset, Params, StopOn, TrainError};
+use super::{Boosting, Checkpoint, Dataset, Params, StopOn, TrainError};
 use crate::distributed::{CommunicationError, Communicator, Peers};
 use crate::feature::FeatureError;
 use crate::gradient::GradientPrecision;
@@ -226,7 +226,8 @@ impl<'a> Trainer<'a> {
 
     /// Returns the metadata of the model file.
     pub(super) fn metadata(&self, best_round: Option<usize>) -> BTreeMap<String, String> {
-        let Params { n_estimators, learning_rate, num_leaves, growth, gradient_precision, seed, .. } = &self.params;
+        let Params { n_estimators, learning_rate, num_leaves, growth, gradient_precision, seed, boosting, .. } =
+            &self.params;
         let mut said = vec![
             ("rounds", n_estimators.to_string()),
             ("learning_rate", learning_rate.to_string()),
@@ -235,6 +236,9 @@ impl<'a> Trainer<'a> {
             ("precision", gradient_precision.to_string()),
             ("seed", seed.to_string()),
         ];
+        if *boosting != Boosting::Gbdt {
+            said.push(("boosting", format!("{boosting:?}").to_lowercase()));
+        }
         said.extend(best_round.map(|round| ("best_round", round.to_string())));
         said.into_iter().map(|(key, value)| (format!("train.{key}"), value)).collect()
     }
@@ -269,6 +273,10 @@ impl<'a> Trainer<'a> {
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.check(&self.params, &*self.objective)?;
         }
+        if self.params.boosting == Boosting::Rf && all_data().any(|data| data.init_scores) {
+            let reason = "a random forest does not start from scores; use boosting gbdt or dart".to_owned();
+            return Err(TrainError::InitScores { reason });
+        }
         let Some(model) = self.init else {
             // Data that starts from a model without `continue_from` would give a model that lacks the earlier trees.
             let starts = all_data().any(|data| data.start.is_some() && !data.init_scores);
@@ -287,8 +295,6 @@ impl<'a> Trainer<'a> {
             // Link functions with different slopes have the same name.
             let slopes = if its.name() == own.name() { " with another slope" } else { "" };
             Some(format!("its link function is {}, but that of the objective is {}{slopes}", its.name(), own.name()))
-        } else if model.output.average {
-            Some("its scores are averages over trees, but training adds trees up".to_owned())
         } else {
             let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
             let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));
@@ -296,7 +302,10 @@ impl<'a> Trainer<'a> {
                 format!("feature `{}` is categorical in only one of model and data", data.schema.names()[feature])
             })
         };
-        reason.map_or(Ok(()), |reason| Err(TrainError::Continue { reason }))
+        match reason {
+            Some(reason) => Err(TrainError::Continue { reason }),
+            None => self.params.check_continues(model),
+        }
     }
 }
 

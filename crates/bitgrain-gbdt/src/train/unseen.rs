@@ -22,6 +22,9 @@ pub(super) struct Unseen {
 }
 
 impl Unseen {
+    /// No flags.
+    pub(super) const NONE: Self = Self { flags: BTreeMap::new() };
+
     /// Finds the missing values of raw features.
     pub(super) fn of(features: &Features<'_>, cuts: &BinCuts) -> Self {
         let without: Vec<usize> =

@@ -3,7 +3,7 @@
 use bitgrain_gbdt::feature::Quantizer;
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::parameter::PerFeature;
-use bitgrain_gbdt::train::{Growth, MonotoneMethod, Params, SampleStrategy};
+use bitgrain_gbdt::train::{Boosting, Growth, MonotoneMethod, Params, SampleStrategy};
 
 use crate::{Rows, Task, bytes, divisions, small};
 
@@ -74,6 +74,16 @@ fn samples_of_rows_and_features() {
         ..small()
     };
     check(&Task::new(goss, "squared"), &rows, None, "goss");
+}
+
+#[test]
+fn dropout_of_trees_and_random_forests() {
+    let (rows, valid) = (Rows::new(2000), Rows::new(500));
+    let dart = Params { boosting: Boosting::Dart, drop_rate: 0.4, skip_drop: 0.0, ..small() };
+    check(&Task::new(dart.clone(), "squared"), &rows, Some(&valid), "dart");
+    check(&Task::new(Params { subsample: 0.6, ..dart }, "squared"), &rows, None, "dart with a sample");
+    let forest = Params { boosting: Boosting::Rf, subsample: 0.6, ..small() };
+    check(&Task::new(forest, "squared"), &rows, Some(&valid), "forest");
 }
 
 #[test]

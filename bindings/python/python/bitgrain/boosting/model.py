@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitgrain import _native
+from bitgrain.boosting.callables import Loss, Objective
 from bitgrain.boosting.explain import (
     PartialDependence,
     PermutationImportance,
     partial_dependence,
     permutation_importance,
+    read_rows,
     write_report,
 )
 from bitgrain.boosting.frame import is_sparse, read_like
 from bitgrain.boosting.integer import integer
 from bitgrain.boosting.pandas import label
+from bitgrain.boosting.queries import queries
 from bitgrain.errors import InputError
 
 __all__ = ["Model", "load_model", "unwrapped"]
@@ -361,6 +364,84 @@ class Model:
         return permutation_importance(
             self, X, y, metric=metric, n_repeats=n_repeats, seed=seed, sample_weight=sample_weight, n_jobs=n_jobs
         )
+
+    def refit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        decay_rate: float = 0.9,
+        sample_weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        objective: Objective | None = None,
+        learning_rate: float | None = None,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        max_delta_step: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> Model:
+        """Return a copy of the model with the leaf values fitted to new rows.
+
+        The splits of the trees are kept. Each leaf becomes `decay_rate` times its old value plus ``1 - decay_rate``
+        times the value that training would give it for the new rows, which is 0 for a leaf without rows. Base scores
+        are mixed in the same way.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            Features of the new rows, as in :meth:`predict`.
+        y : array-like
+            Targets, or class labels of the model.
+        decay_rate : float
+            Weight of the old values, from 0 to 1.
+        sample_weight : array-like, optional
+            Weight of each row.
+        group, qid : array-like, optional
+            Number of rows of each query, or the query of each row, for ranking.
+        objective : str or callable, optional
+            Objective as in :func:`train`; that of the model by default.
+        learning_rate : float, optional
+            Learning rate of all trees; by default that of each tree in training, which models of XGBoost do not
+            contain.
+        reg_alpha, reg_lambda, max_delta_step : float
+            Penalties on leaf values and their limit, as in training.
+        n_jobs : int, optional
+            Number of threads; all cores by default. The result does not depend on it.
+
+        Raises
+        ------
+        InputError
+            If the data or the objective does not match the model, or a setting is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np, bitgrain
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> model = bitgrain.train(bitgrain.Dataset(X, X[:, 0]), n_estimators=50)
+        >>> moved = model.refit(X, X[:, 0] + 10, decay_rate=0.0)
+        >>> float(np.round(np.mean(moved.predict(X) - model.predict(X)), 2))
+        10.0
+
+        """
+        rows, values, weight = read_rows(self, X, y, sample_weight, n_jobs)
+        loss: Any = objective
+        if callable(objective):
+            loss = Loss(objective, self._native.n_outputs, self._native.link)
+        native = self._native.refit(
+            rows,
+            values,
+            weight,
+            queries(group, qid),
+            objective=loss,
+            decay_rate=float(decay_rate),
+            learning_rate=None if learning_rate is None else float(learning_rate),
+            reg_alpha=float(reg_alpha),
+            reg_lambda=float(reg_lambda),
+            max_delta_step=float(max_delta_step),
+            n_jobs=n_jobs,
+        )
+        return Model(native)
 
     def report(
         self,

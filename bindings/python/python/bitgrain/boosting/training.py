@@ -188,6 +188,8 @@ def grow(
     quiet = log_every or (verbose is not None and not verbose > 0)
     progress = None if quiet else Progress(params.n_estimators, "training", show=verbose)
     told: Callable[..., Any] | None = on_round(callbacks, progress, checkpoint, log_every)
+    if checkpoint is not None and params.boosting == "dart":
+        raise InputError("a checkpoint does not contain the dropped trees of dart; omit it, or use boosting gbdt")
     if resume and data.init_model is None:
         raise InputError("resume needs data that starts from a checkpoint; pass init_model=load_model(path) to Dataset")
     try:

@@ -72,6 +72,13 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         # Signature: written by `cargo xtask parameters`.
         n_estimators: int = 100,
         learning_rate: float = 0.1,
+        boosting: str = "gbdt",
+        drop_rate: float = 0.1,
+        max_drop: int | None = 50,
+        skip_drop: float = 0.5,
+        uniform_drop: bool = False,
+        xgboost_dart_mode: bool = False,
+        drop_seed: int = 4,
         num_leaves: int = 31,
         max_depth: int | None = None,
         growth: str = "leaf",

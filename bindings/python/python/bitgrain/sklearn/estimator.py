@@ -37,6 +37,20 @@ class BitgrainEstimator(Settings):
         Number of boosting rounds; each adds one tree, or one tree per class.
     learning_rate : float, default 0.1
         Learning rate: shrinkage of each tree's contribution.
+    boosting : {"gbdt", "dart", "rf"}, default "gbdt"
+        Combination of trees: gradient boosting, boosting with dropout of trees (DART), or a random forest.
+    drop_rate : float, default 0.1
+        Fraction of the earlier rounds that DART drops in a round.
+    max_drop : int, optional, default 50
+        Maximum number of rounds that DART drops at once, 50 by default.
+    skip_drop : float, default 0.5
+        Probability that DART drops no trees in a round.
+    uniform_drop : bool, default False
+        Equal chances of all rounds to be dropped by DART, instead of chances proportional to their weights.
+    xgboost_dart_mode : bool, default False
+        Weights of the trees of DART as in XGBoost.
+    drop_seed : int, default 4
+        Random seed of the dropped rounds, combined with seed.
     num_leaves : int, default 31
         Maximum number of leaves per tree; symmetric trees round it up to a power of two.
     max_depth : int, optional

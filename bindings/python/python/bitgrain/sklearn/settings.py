@@ -30,6 +30,13 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         # Signature: written by `cargo xtask parameters`.
         n_estimators: int = 100,
         learning_rate: float = 0.1,
+        boosting: str = "gbdt",
+        drop_rate: float = 0.1,
+        max_drop: int | None = 50,
+        skip_drop: float = 0.5,
+        uniform_drop: bool = False,
+        xgboost_dart_mode: bool = False,
+        drop_seed: int = 4,
         num_leaves: int = 31,
         max_depth: int | None = None,
         growth: str = "leaf",
@@ -85,6 +92,13 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         # Attributes: written by `cargo xtask parameters`.
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
+        self.boosting = boosting
+        self.drop_rate = drop_rate
+        self.max_drop = max_drop
+        self.skip_drop = skip_drop
+        self.uniform_drop = uniform_drop
+        self.xgboost_dart_mode = xgboost_dart_mode
+        self.drop_seed = drop_seed
         self.num_leaves = num_leaves
         self.max_depth = max_depth
         self.growth = growth

@@ -28,7 +28,15 @@ fn convert(model: &Model) -> Result<text::Model, String> {
         return Err("an average over rounds with a base score".into());
     }
     let trees = folded::trees(model);
-    let trees = trees.iter().enumerate().map(|(index, own)| tree(model, index, own)).collect::<Result<_, _>>()?;
+    let mut trees: Vec<text::Tree> =
+        trees.iter().enumerate().map(|(index, own)| tree(model, index, own)).collect::<Result<_, _>>()?;
+    let rates = model.rates().unwrap_or_default();
+    for (index, tree) in trees.iter_mut().enumerate() {
+        // As in LightGBM, where a leaf that contains a base score counts in full.
+        let has_base = output.base_scores.get(index).is_some_and(|&score| score != 0.0);
+        let rate = rates.get(index).copied().filter(|_| !has_base);
+        tree.shrinkage = Some(rate.unwrap_or(1.0));
+    }
     let names = names(model)?;
     Ok(text::Model {
         version: "v4".into(),

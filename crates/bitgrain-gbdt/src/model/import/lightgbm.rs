@@ -25,13 +25,17 @@ impl Model {
         let (objective, link) = objective::lightgbm(file.objective.as_deref(), outputs)?;
         let classes = classes(&objective, outputs);
         let base_scores = vec![0.0; outputs];
-        let model = Self {
+        let rates: Option<Vec<f64>> = file.trees.iter().map(|tree| tree.shrinkage).collect();
+        let mut model = Self {
             inputs: inputs(&file, &trees),
             comparison: Comparison::F64,
             output: Output { objective, link, base_scores, classes, average: file.average_output },
             trees,
             metadata: metadata(file),
         };
+        if let Some(rates) = rates.filter(|rates| rates.iter().all(|rate| rate.is_finite())) {
+            model.set_rates(&rates);
+        }
         model.check()?;
         Ok(model)
     }

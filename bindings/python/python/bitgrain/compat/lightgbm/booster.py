@@ -24,7 +24,6 @@ __all__ = ["Booster"]
 #: Methods of LightGBM's Booster without an equivalent, with the alternative.
 _MISSING = {
     "rollback_one_iter": "predict(num_iteration=...) uses fewer rounds",
-    "refit": "train(init_model=...) adds trees fitted to the new data",
     "shuffle_models": "the order of the trees does not change predictions",
     "set_leaf_output": "edit the JSON of booster.model.to_json() and read it with bitgrain.load_model",
     "get_split_value_histogram": "booster.model.trees lists all splits",
@@ -302,6 +301,66 @@ class Booster:
             values = model.predict_contributions(rows, **how)
             return values.reshape(len(values), -1)
         return model.predict_raw(rows, **how) if raw_score else model.predict(rows, **how)
+
+    def refit(
+        self,
+        data: Any,
+        label: Any,
+        decay_rate: float = 0.9,
+        reference: Dataset | None = None,
+        weight: Any = None,
+        group: Any = None,
+        init_score: Any = None,
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        dataset_params: Mapping[str, Any] | None = None,
+        free_raw_data: bool = True,
+        validate_features: bool = False,
+        **kwargs: Any,
+    ) -> Self:
+        """Return a booster with the same trees, whose leaf values are fitted to new data.
+
+        The penalties are those of the booster's parameters. Objectives with medians or quantiles in their leaves
+        (`regression_l1`, `quantile`, `mape`) get those of the new data, unlike in LightGBM.
+
+        Parameters
+        ----------
+        data : array, sparse matrix or data frame
+            Features of the new rows.
+        label : array-like
+            Targets of the new rows.
+        decay_rate : float
+            Weight of the old leaf values, from 0 to 1.
+        weight, group : array-like, optional
+            Weights and sizes of queries.
+        init_score : None
+            Without counterpart.
+        reference, feature_name, categorical_feature, dataset_params, free_raw_data, validate_features
+            Without effect: features are read as by :meth:`predict`.
+        **kwargs
+            ``num_threads``.
+
+        """
+        if init_score is not None:
+            raise InputError("init_score has no counterpart in refit; subtract it from the targets of a regression")
+        for name in kwargs:
+            if name not in ("num_threads", "n_jobs"):
+                raise InputError(f"{name} has no counterpart in refit; omit it")
+        training = translated({**self.params, "verbosity": -1}).training
+        refitted = self.model.refit(
+            checked_rows(data),
+            label,
+            decay_rate=decay_rate,
+            sample_weight=weight,
+            group=group,
+            reg_alpha=training.get("reg_alpha", 0.0),
+            reg_lambda=training.get("reg_lambda", 0.0),
+            max_delta_step=training.get("max_delta_step", 0.0),
+            n_jobs=kwargs.get("num_threads", kwargs.get("n_jobs")),
+        )
+        booster = type(self).from_model(refitted)
+        booster.params = dict(self.params)
+        return booster
 
     # ------------------------------------------------------------------------------------------------------- trees
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -41,6 +42,9 @@ class EarlyStopException(Exception):  # noqa: N818, LightGBM's name
 
 
 _WRITE: list[Callable[[str], Any]] = []
+
+#: Names of the kind of boosting.
+_MODE = ("boosting", "boosting_type", "boost")
 
 
 def register_logger(logger: Any, info_method_name: str = "info", warning_method_name: str = "warning") -> None:
@@ -139,9 +143,16 @@ class _EarlyStopping:
         self._best: list[tuple[float, int, list[Any]]] = []
         self._deltas: list[float] = []
         self._first = ""
+        self._enabled = True
 
     def __call__(self, env: CallbackEnv) -> None:
         results = env.evaluation_result_list
+        if env.iteration == env.begin_iteration:
+            self._enabled = "dart" not in {str(env.params.get(name)).lower() for name in _MODE}
+            if not self._enabled:
+                warnings.warn("Early stopping is not available in dart mode", UserWarning, stacklevel=2)
+        if not self._enabled:
+            return
         if env.iteration == env.begin_iteration:
             self._start(results)
         if not results:

@@ -20,13 +20,11 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "bagging_by_query": (),
     "bagging_seed": ("bagging_fraction_seed",),
     "boost_from_average": (),
-    "boosting": ("boosting_type", "boost"),
     "categorical_feature": ("cat_feature", "categorical_column", "cat_column", "categorical_features"),
     "cegb_penalty_feature_lazy": (),
     "data_random_seed": ("data_seed",),
     "deterministic": (),
     "device_type": ("device",),
-    "drop_seed": (),
     "enable_bundle": ("is_enable_bundle", "bundle"),
     "eval_at": ("ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at"),
     "fair_c": (),
@@ -107,14 +105,14 @@ _FIXED: dict[str, tuple[tuple[Any, ...], str]] = {
 }
 
 #: Seeds of parts of LightGBM. Bitgrain has one seed, which is derived from all that are given.
-_SEEDS = ("bagging_seed", "data_random_seed", "drop_seed", "feature_fraction_seed", "objective_seed")
+_SEEDS = ("bagging_seed", "data_random_seed", "feature_fraction_seed", "objective_seed")
 
 _COMMAND_LINE = {
     "config", "data", "input_model", "output_model", "output_result", "save_binary", "task", "valid", "machines",
     "machine_list_filename", "convert_model", "convert_model_language", "local_listen_port", "time_out", "header",
     "label_column", "weight_column", "group_column", "ignore_column", "gpu_platform_id", "gpu_device_id", "gpu_use_dp",
-    "num_gpu", "max_conflict_rate", "monotone_constraints_cost", "drop_rate", "max_drop", "skip_drop",
-    "xgboost_dart_mode", "uniform_drop", "linear_lambda", "parser_config_file", "precise_float_parser",
+    "num_gpu", "max_conflict_rate", "monotone_constraints_cost", "linear_lambda", "parser_config_file",
+    "precise_float_parser",
     "refit_decay_rate", "stochastic_rounding_seed",
 }  # fmt: skip
 
@@ -122,7 +120,7 @@ _TABLE = {name: entry["name"] for entry in _native.parameters() for name in [ent
 _KNOWN = {alias: name for name, aliases in _OTHERS.items() for alias in (name, *aliases)}
 
 #: XGBoost's names that mean something else or nothing in LightGBM.
-_NOT_LIGHTGBM = {"gamma"}
+_NOT_LIGHTGBM = {"gamma", "booster"}
 
 _NO_OBJECTIVE = {"none", "null", "custom", "na"}
 
@@ -236,13 +234,10 @@ def boosting(given: dict[str, Any]) -> None:
     kind = str(given.pop("boosting", "gbdt")).lower()
     if kind == "goss":
         given["data_sample_strategy"] = "goss"
+    elif kind in ("dart", "rf", "random_forest"):
+        given["boosting"] = kind
     elif kind not in ("gbdt", "gbrt"):
-        alternative = {
-            "dart": "use gbdt with a lower learning_rate, feature_fraction and bagging_fraction",
-            "rf": "use gbdt, or scikit-learn's RandomForestClassifier and RandomForestRegressor",
-            "random_forest": "use gbdt, or scikit-learn's RandomForestClassifier and RandomForestRegressor",
-        }.get(kind, "use gbdt or goss")
-        raise InputError(f"boosting={kind!r} is not supported by bitgrain; {alternative}")
+        raise InputError(f"boosting={kind!r} is not supported by bitgrain; use gbdt, dart, rf or goss")
 
 
 def seeds(given: dict[str, Any]) -> None:
