@@ -225,9 +225,10 @@ fn sum_eight_halves(totals: &[__m512; 8]) -> [f32; 8] {
     }
     let even = _mm256_shuffle_ps::<0b10_00_10_00>(twos[0], twos[1]);
     let odd = _mm256_shuffle_ps::<0b11_01_11_01>(twos[0], twos[1]);
+    let ones = _mm256_add_ps(even, odd);
     let mut sums = [0.0; 8];
     // SAFETY: `sums` covers 32 writable bytes; `storeu` needs no alignment.
-    unsafe { _mm256_storeu_ps(sums.as_mut_ptr(), _mm256_add_ps(even, odd)) };
+    unsafe { _mm256_storeu_ps(sums.as_mut_ptr(), ones) };
     let [a, c, e, g, b, d, f, h] = sums;
     [a, b, c, d, e, f, g, h]
 }
