@@ -61,7 +61,7 @@ impl ChunkReader {
         check_pages(&file, start..start.saturating_add(len), chunk.compression())?;
         let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
         let nullable = chunk.column_descr().max_def_level();
-        let pages = CheckedPages { pages, max_level: nullable };
+        let pages = CheckedPages::new(pages, nullable);
         let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
         Ok(Self { reader, kind, nullable, rows })
     }

@@ -9,9 +9,17 @@ use ::parquet::errors::{ParquetError, Result};
 
 /// Page reader that rejects pages which declare more values than they can hold.
 pub(super) struct CheckedPages<R> {
-    pub(super) pages: R,
+    pages: R,
     /// Definition level of non-null values; if it is not 0, pages start with levels.
-    pub(super) max_level: i16,
+    max_level: i16,
+    /// Whether a dictionary was read.
+    has_dictionary: bool,
+}
+
+impl<R> CheckedPages<R> {
+    pub(super) fn new(pages: R, max_level: i16) -> Self {
+        Self { pages, max_level, has_dictionary: false }
+    }
 }
 
 impl<R: PageReader> Iterator for CheckedPages<R> {
@@ -25,7 +33,15 @@ impl<R: PageReader> Iterator for CheckedPages<R> {
 impl<R: PageReader> PageReader for CheckedPages<R> {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.pages.get_next_page()?;
-        page.iter().try_for_each(|page| check(page, self.max_level))?;
+        if let Some(page) = &page {
+            check(page, self.max_level)?;
+            self.has_dictionary |= matches!(page, Page::DictionaryPage { .. });
+            // The decoder expects a dictionary and panics without one.
+            let by_index = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+            if by_index && !self.has_dictionary {
+                return Err(ParquetError::General("corrupt page: indices without a dictionary".into()));
+            }
+        }
         Ok(page)
     }
 
@@ -138,6 +154,52 @@ mod tests {
         assert!(check(&page(32), 0).is_ok());
         assert!(check(&page(40), 0).is_err());
         assert!(check(&page(u32::MAX), 0).is_err());
+    }
+
+    #[test]
+    fn indices_need_a_dictionary() {
+        let dictionary = || Page::DictionaryPage {
+            buf: vec![0; 4].into(),
+            num_values: 1,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        let indices = || Page::DataPage {
+            buf: vec![1, 2, 1].into(),
+            num_values: 1,
+            encoding: Encoding::RLE_DICTIONARY,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        let read = |pages: Vec<Page>| CheckedPages::new(Pages(pages.into_iter()), 0).collect::<Result<Vec<_>>>();
+        assert_eq!(read(vec![dictionary(), indices()]).expect("valid pages").len(), 2);
+        let Err(error) = read(vec![indices()]) else { panic!("there is no dictionary") };
+        assert!(error.to_string().contains("indices without a dictionary"), "{error}");
+    }
+
+    struct Pages(std::vec::IntoIter<Page>);
+
+    impl Iterator for Pages {
+        type Item = Result<Page>;
+
+        fn next(&mut self) -> Option<Self::Item> {
+            self.get_next_page().transpose()
+        }
+    }
+
+    impl PageReader for Pages {
+        fn get_next_page(&mut self) -> Result<Option<Page>> {
+            Ok(self.0.next())
+        }
+
+        fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+            Ok(None)
+        }
+
+        fn skip_next_page(&mut self) -> Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
