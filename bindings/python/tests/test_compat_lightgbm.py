@@ -615,7 +615,7 @@ def test_refit_of_classes_and_of_own_boosters():
     assert np.array_equal(refitted.predict(X, pred_leaf=True), booster.predict(X, pred_leaf=True))
     with pytest.raises(bitgrain.Error, match="decay_rate"):
         booster.refit(X, y, decay_rate=2.0)
-    with pytest.raises(bitgrain.Error, match="init_score has no counterpart"):
+    with pytest.raises(bitgrain.Error, match="init_score is not supported by refit"):
         booster.refit(X, y, init_score=y)
 
 

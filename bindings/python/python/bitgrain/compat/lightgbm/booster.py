@@ -334,7 +334,7 @@ class Booster:
         weight, group : array-like, optional
             Weights and sizes of queries.
         init_score : None
-            Without counterpart.
+            Not supported.
         reference, feature_name, categorical_feature, dataset_params, free_raw_data, validate_features
             Without effect: features are read as by :meth:`predict`.
         **kwargs
@@ -342,10 +342,10 @@ class Booster:
 
         """
         if init_score is not None:
-            raise InputError("init_score has no counterpart in refit; subtract it from the targets of a regression")
+            raise InputError("init_score is not supported by refit; subtract it from the targets of a regression")
         for name in kwargs:
             if name not in ("num_threads", "n_jobs"):
-                raise InputError(f"{name} has no counterpart in refit; omit it")
+                raise InputError(f"{name} is not supported by refit; omit it")
         training = translated({**self.params, "verbosity": -1}).training
         refitted = self.model.refit(
             checked_rows(data),
