@@ -21,8 +21,8 @@ use crate::threads::on_threads;
 #[command(after_help = "Examples:
   bitgrain refit houses.bitgrain this-year.csv --target price -o refitted.bitgrain
   bitgrain refit houses.bitgrain this-year.csv --target price -o refitted.bitgrain --decay-rate 0.5
-  bitgrain refit lightgbm.txt rows.parquet --target y -o refitted.txt
-  bitgrain refit xgboost.ubj rows.csv --target y -o refitted.ubj --learning-rate 0.3")]
+  bitgrain refit lightgbm.txt labeled.parquet --target y -o refitted.txt
+  bitgrain refit xgboost.ubj labeled.parquet --target y -o refitted.ubj --learning-rate 0.3")]
 pub(crate) struct Args {
     /// Model file.
     model: PathBuf,
@@ -71,9 +71,13 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 fn refitted(args: &Args) -> Result<(usize, Model), CliError> {
     let model = Model::load(&args.model)?;
     let own = args.columns.read_options();
-    let options = ReadOptions { header: own.header, skip: own.skip, text: own.text, ..ReadOptions::for_model(&model) };
-    let table = read_table(&args.data, &options)?;
     let roles = args.columns.roles();
+    let mut options = ReadOptions { header: own.header, skip: own.skip, ..ReadOptions::for_model(&model) };
+    options.text.extend(own.text);
+    if let Some(only) = &mut options.only {
+        only.extend([&roles.target, &roles.weight, &roles.group, &roles.position].into_iter().flatten().cloned());
+    }
+    let table = read_table(&args.data, &options)?;
     let objective = roles.objective.clone().or_else(|| Some(model.output.objective.clone()));
     let table = table.into_training(&ColumnRoles { objective, ..roles }, Some(&model)).map_err(with_options)?;
     let features = table.matrix().features()?;

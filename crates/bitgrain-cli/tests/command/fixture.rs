@@ -144,9 +144,15 @@ pub(crate) fn fill(folder: &Path) {
     ] {
         npy(&at(name), shape);
     }
-    for (name, target) in
-        [("houses", "price"), ("new", "y"), ("a", "y"), ("train", "y"), ("valid", "y"), ("data", "price")]
-    {
+    for (name, target) in [
+        ("houses", "price"),
+        ("this-year", "price"),
+        ("new", "y"),
+        ("a", "y"),
+        ("train", "y"),
+        ("valid", "y"),
+        ("data", "price"),
+    ] {
         csv(&at(&format!("{name}.csv")), &["rooms", "area", target], false);
     }
     fs::write(at("train.conf"), "# LightGBM\ntask = train\nnum_leaves = 7\n").expect("writable");
@@ -180,8 +186,12 @@ fn stores(folder: &Path) {
     run(folder, "store export words.store embeddings.npz");
     run(folder, "quantize model.safetensors weights.safetensors --to float32");
     run(folder, "store export words.store weights.npz");
-    for (name, columns) in [("rows", &["x", "z", "c"][..]), ("clicks", &["age", "clicked"]), ("features", &["u", "v"])]
-    {
+    for (name, columns) in [
+        ("rows", &["x", "z", "c"][..]),
+        ("labeled", &["y", "x", "z", "c"]),
+        ("clicks", &["age", "clicked"]),
+        ("features", &["u", "v"]),
+    ] {
         let store = format!("{name}.store");
         run(folder, &format!("store init {store}"));
         for (at, column) in columns.iter().enumerate() {
