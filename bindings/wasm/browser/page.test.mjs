@@ -176,7 +176,7 @@ test("vectors are searched on their codes", async () => {
   const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`.padEnd(117) + "\n";
   writeFileSync(file("vectors.npy"), Buffer.concat([Buffer.from("\x93NUMPY\x01\0v\0", "latin1"), Buffer.from(header), Buffer.from(values.buffer)]));
   await page.setInputFiles("#vectors-file", file("vectors.npy"));
-  await status("vectors-status", /3,000 vectors of 64 values: 2\d\d kB in the store, 768 kB as float32/);
+  await status("vectors-status", /3,000 vectors of 64 values: 198 kB in the store, 768 kB as float32/);
   await page.selectOption("#metric", "ip");
   await page.selectOption("#tier", "lossless");
   await status("vectors-status", /7\d\d kB in the store/);

@@ -27,8 +27,9 @@ pub(crate) fn test(page: &Path) -> Result<Option<String>, TaskError> {
     let tests = folder.join("browser");
     files::remove(&tests)?;
     files::copy(&root().join("bindings/wasm/browser"), &tests)?;
-    // The command line gives the reference results.
-    Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]).run()?;
+    // The command line gives the reference results, also for Parquet files.
+    let build = Step::cargo().args(["build", "--profile", "test", "--locked", "-p", "bitgrain-cli"]);
+    build.args(["--features", "bitgrain-cli/full"]).run()?;
     let command = built()?.join(format!("bitgrain{}", std::env::consts::EXE_SUFFIX));
     let page = format!("file://{}", page.canonicalize()?.display());
     let step = node(&folder).env("BITGRAIN_PAGE", &page).env("BITGRAIN", &command.to_string_lossy());
