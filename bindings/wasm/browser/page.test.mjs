@@ -190,7 +190,8 @@ test("vectors are searched on their codes", async () => {
   await status("vectors-status", /: \d\d[.\d]* kB in the store/);
   await page.press("#query", "Enter");
   await status("found-text", /Nearest to row 2345/);
-  assert.equal(await page.locator("#hits tbody tr td:first-child").first().textContent(), "2345");
+  // With 3 bits, another row may have a larger product.
+  assert.ok((await page.locator("#hits tbody tr td:first-child").allTextContents()).includes("2345"));
   writeFileSync(file("labels.txt"), Array.from({ length: rows }, (_, row) => `vector ${row}`).join("\n"));
   await page.setInputFiles("#labels-file", file("labels.txt"));
   await page.waitForSelector("#hits tbody td:nth-child(2) span");
