@@ -92,7 +92,7 @@ def test_unusable_sources_are_refused(tmp_path: Folder) -> None:
         Dataset.from_batches([], path, target="y")
     with pytest.raises(DTypeError, match="type int"):
         Dataset.from_batches([1], path, target="y")
-    with pytest.raises(DTypeError, match="holds strings in a later batch"):
+    with pytest.raises(DTypeError, match="contains strings in a later batch"):
         Dataset.from_batches([table, table.with_columns(a=pl.lit("x"))], path, target="y")
     with pytest.raises(InputError, match="missing column: `z`"):
         Dataset.from_batches([table], path, target="z")
