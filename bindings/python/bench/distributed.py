@@ -13,6 +13,9 @@ import pathlib
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -33,29 +36,29 @@ def alone(rows: int, features: int, precision: str) -> dict[str, object]:
     import bitgrain
 
     data = bitgrain.Dataset(*part(rows, features, 0, 1))
-    settings = {"n_estimators": ROUNDS, "num_leaves": LEAVES, "gradient_precision": precision}
-    start = time.perf_counter()
-    model = bitgrain.train(data, objective="squared", n_jobs=2, **settings)
-    return {"train, s": time.perf_counter() - start, "model": hash_of(model.to_bytes())}
+    train = partial(bitgrain.train, data, objective="squared", n_jobs=2, num_leaves=LEAVES)
+    return timed(partial(train, gradient_precision=precision))
 
 
 def worker(rows: int, features: int, precision: str) -> dict[str, object]:
-    """Train as one of several MPI processes, each on one thread; binning is part of the time."""
+    """Train as one of several MPI processes, each on one thread."""
     from bitgrain.distributed import mpi
 
     group = mpi.MpiCommunicator()
     X, y = part(rows, features, group.rank, group.size)
-    settings = {"n_estimators": ROUNDS, "num_leaves": LEAVES, "gradient_precision": precision}
-    mpi.train(X[:2000], y[:2000], n_estimators=1, objective="squared", n_jobs=1)  # connects the processes
+    train = partial(mpi.train, objective="squared", n_jobs=1, num_leaves=LEAVES)
+    train(X[:2000], y[:2000], n_estimators=1)  # connects the processes
+    return {**timed(partial(train, X, y, gradient_precision=precision)), "rank": group.rank}
+
+
+def timed(train: Callable[..., Any]) -> dict[str, object]:
+    """Return the time of all rounds but the first; the first run has the same binning and preparation."""
     times = []
     for rounds in (1, ROUNDS):
-        settings["n_estimators"] = rounds
         start = time.perf_counter()
-        model = mpi.train(X, y, objective="squared", n_jobs=1, **settings)
+        model = train(n_estimators=rounds)
         times.append(time.perf_counter() - start)
-    # The first run has the same binning and one round.
-    seconds = (times[1] - times[0]) * ROUNDS / (ROUNDS - 1)
-    return {"train, s": seconds, "model": hash_of(model.to_bytes()), "rank": group.rank}
+    return {"train, s": (times[1] - times[0]) * ROUNDS / (ROUNDS - 1), "model": hash_of(model.to_bytes())}
 
 
 def hash_of(data: bytes) -> str:

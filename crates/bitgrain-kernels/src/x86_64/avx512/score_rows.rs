@@ -29,7 +29,7 @@ fn score_rows_of<const W: u32>(query: &RowQuery<'_>, bytes: &[u8], rows: &[usize
 }
 
 /// Scores as many rows at once as have eight sums together. Their query lines are read once, and eight totals are added up
-/// at once. Rows one by one take 2.4 times as long (2026-11-19).
+/// at once.
 #[avx512]
 fn groups<const W: u32, const P: usize, const R: usize>(
     query: &RowQuery<'_>,
